@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-instructions hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -83,6 +83,26 @@ FIRST ?= 0
 
 random-scenarios: setup ## COUNT=5000 scenarios drawn at random from seed FIRST=0 on, two at a time: refused in one line, or every law kept; for nightly runs
 	@PYTHONPATH=tests $(BIN)/python -m random_scenarios run --first $(FIRST) --count $(COUNT) --processes 2 --untimed
+
+# How many rounds of property tests, each by a seed of its own.
+ROUNDS ?= 8
+
+nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust tests, long lives of drives, forged state, random scenarios, all pages of the site, and the mutations that tests must find
+	@for round in $$(seq $(ROUNDS)); do \
+	  export PROPTEST_RNG_SEED=$$((RANDOM << 15 | RANDOM)); echo "== Round $$round: PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
+	  cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast; \
+	done
+	@echo "== Long lives of drives"
+	@PROPTEST_CASES=2000 cargo nextest run --locked --cargo-quiet --package outlast-ssd promise::
+	@PROPTEST_CASES=200 cargo nextest run --locked --cargo-quiet --package outlast-ssd mount::
+	@echo "== Forged state"
+	@seed=$$((RANDOM << 15 | RANDOM)); echo "PROPTEST_RNG_SEED=$$seed"; \
+	  OUTLAST_FORGED_SEEDS=100 OUTLAST_ALL_CASES=1 PROPTEST_RNG_SEED=$$seed cargo nextest run --locked --cargo-quiet --package outlast-serve --package outlast-array forged:: own_state::
+	@$(MAKE) --no-print-directory -o setup random-scenarios
+	@echo "== All pages of the site"
+	@OUTLAST_SITE_PAGES=100000 $(BIN)/python -m pytest -q tests/test_site.py
+	@echo "== Mutations"
+	@$(PYTHON) tests/mutations.py
 
 show-causes: setup ## whether the parts of every request sum to its latency, on every preset
 	@$(BIN)/python tests/logged_presets.py

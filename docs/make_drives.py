@@ -17,10 +17,10 @@ from typing import Any
 import make_picture
 from PIL import Image
 
+from outlast.products.reproduce.drives import charts, common, latency
+from outlast.products.reproduce.drives.measured import FIGURES
+from outlast.products.reproduce.model import Table
 from outlast.report.page import Section, document
-from outlast.reproduce.drives import charts, common, latency
-from outlast.reproduce.drives.measured import FIGURES
-from outlast.reproduce.model import Table
 
 PAGE, PICTURE = Path(__file__).parent / "drives.md", Path(__file__).parent / "drives.png"
 BEGIN, END = "<!-- {name}: made by docs/make_drives.py -->", "<!-- end of {name} -->"

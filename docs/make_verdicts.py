@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from outlast.reproduce import paper
-from outlast.reproduce.model import COUNTED, KINDS, incomplete
+from outlast.products.reproduce import paper
+from outlast.products.reproduce.model import ASSUMED, CALIBRATED, CLOSED, RUN, TEXT, incomplete
 
 FOLDER = Path(__file__).parent / "papers"
 BEGIN, END = "<!-- counts: made by docs/make_verdicts.py -->", "<!-- end of counts -->"
@@ -44,37 +44,70 @@ def trimmed(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(whole: dict[str, Any]) -> str:
-    """The counts as a table: those that could have failed, then what is shown and not counted."""
-    aside = [kind for kind in KINDS if kind not in COUNTED]
-    head = ["paper", "figures", "agree", *COUNTED, *(f"{kind} (not counted)" for kind in aside)]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    for own in whole["papers"]:
+    """The counts, and as a table: numbers and orders of the five papers, then what stands apart and is not counted."""
+    simulated = whole["counts"]["number"][RUN]
+    head = ["paper", "figures", *COLUMNS]
+    lines = [
+        f"**Numbers of the five papers by simulation: {of(simulated)}.** "
+        f"Orders by simulation: {of(whole['counts']['order'][RUN])}. "
+        f"Closed forms: {of(whole['counts']['number'][CLOSED])} numbers, "
+        f"{of(whole['counts']['order'][CLOSED])} orders.",
+        "",
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+    ]
+    within = [own for own in whole["papers"] if not own["apart"]]
+    for own in within:
         lines.append(row(f"[{PAGES[own['paper']]}]({own['paper']}.md)", len(own["figures"]), own["counts"]))
-    lines.append(row("all", sum(len(own["figures"]) for own in whole["papers"]), whole["counts"]))
+    lines.append(row("the five papers", sum(len(own["figures"]) for own in within), whole["counts"]))
+    for own in whole["papers"]:
+        if own["apart"]:
+            name = f"apart: [{PAGES[own['paper']]}]({own['paper']}.md)"
+            lines.append(row(name, len(own["figures"]), own["counts"]))
     return "\n".join(lines)
+
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "numbers, simulation": ("number", RUN),
+    "orders, simulation": ("order", RUN),
+    "numbers, closed form": ("number", CLOSED),
+    "orders, closed form": ("order", CLOSED),
+    "(calibrated)": ("aside", CALIBRATED),
+    "(decided by an assumption)": ("aside", ASSUMED),
+    "(consistency of the text)": ("aside", TEXT),
+    "(ours)": ("ours",),
+}
+"""Columns of the table, and where their counts are."""
+
+
+def of(tally: dict[str, int]) -> str:
+    """`3 of 4`, or a dash where there are none."""
+    return f"{tally['agrees']} of {tally['statements']}" if tally["statements"] else "–"
 
 
 def row(name: str, figures: int, counts: dict[str, Any]) -> str:
     """A line of the table."""
-    each = [counts, *(counts["by_kind"][kind] for kind in KINDS)]
-    parts = [f"{own['agrees']} of {own['statements']}" for own in each]
+    parts = []
+    for path in COLUMNS.values():
+        own = counts
+        for step in path:
+            own = own[step]
+        parts.append(of(own))
     return f"| {' | '.join([name, str(figures), *parts])} |"
 
 
-def added(counts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The sum of counts, kind by kind."""
-    names = [name for name in counts[0] if name != "by_kind"]
-    sums: dict[str, Any] = {name: sum(own[name] for own in counts) for name in names}
-    if "by_kind" in counts[0]:
-        sums["by_kind"] = {kind: added([own["by_kind"][kind] for own in counts]) for kind in KINDS}
-    return sums
+def added(counts: list[Any]) -> Any:
+    """The sum of counts, part by part."""
+    if isinstance(counts[0], dict):
+        return {name: added([own[name] for own in counts]) for name in counts[0]}
+    return sum(counts)
 
 
 def joined(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     """What is new, and of other papers what is there."""
     papers = {own["paper"]: own for own in (*old["papers"], *new["papers"])}
     whole = new | {"papers": [papers[name] for name in PAGES if name in papers]}
-    return whole | {"counts": added([own["counts"] for own in whole["papers"]])}
+    return whole | {"counts": added([own["counts"] for own in whole["papers"] if not own["apart"]])}
 
 
 def turn(number: int) -> str:
@@ -108,7 +141,7 @@ def _statements(own: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
 
 def _differs(before: dict[str, Any], after: dict[str, Any]) -> str:
     """How a verdict differs from what it was, or that its reason could not be told; empty if it does not."""
-    for name in ("verdict", "kind"):
+    for name in ("verdict", "kind", "whose", "claims"):
         if before[name] != after[name]:
             return f"{name}: {before[name]}, now {after[name]}: {after['found']}"
     if (lacks := incomplete(after)) and not incomplete(before):

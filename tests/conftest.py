@@ -1,4 +1,4 @@
-"""What the tests share: the program as a person calls it, a scenario that runs in a moment, a browser."""
+"""Fixtures of all tests: the program as a person calls it, a scenario that runs in a moment, a browser."""
 
 from __future__ import annotations
 
@@ -192,9 +192,10 @@ def outlived_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repair_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run in which a die fails and is repaired, said to be of a drive twice as large."""
     folder = tmp_path_factory.mktemp("repair")
-    sets = ("run.capacity_scale=2", "device.geometry.pages_per_block=12", "device.ftl.capacity=576MiB")
-    load = ("workload.synthetic.duration=8s", "workload.synthetic.rate_iops=2000")
-    call("run", "die-repair", *(f"--set={name}" for name in (*sets, *load)), "--out", "out", "--quiet", cwd=folder)
+    sets = ["run.capacity_scale=2", "device.geometry.pages_per_block=12", "device.ftl.capacity=576MiB"]
+    sets += ["workload.synthetic.duration=8s", "workload.synthetic.rate_iops=2000"]
+    sets += ["device.repair.predict={bad_blocks=15}"]
+    call("run", "die-repair", *(f"--set={name}" for name in sets), "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -211,9 +212,10 @@ def cores_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mount_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of a drive whose power fails and that mounts from flash."""
     folder = tmp_path_factory.mktemp("mount")
-    sets = ('device.mount={checkpoint_every="16MiB"}', 'faults=[{at="100ms", kind="power"}]')
+    (folder / "tiny.toml").write_text(TINY)
+    sets = ('device.mount={checkpoint_every="1MiB"}', 'faults=[{at="100ms", kind="power"}]')
     short = ("--set=workload.synthetic.duration=200ms", "--set=run.warm_up=0s")
-    call("run", "demo", *(f"--set={name}" for name in sets), *short, "--out", "out", "--quiet", cwd=folder)
+    call("run", "tiny.toml", *(f"--set={name}" for name in sets), *short, "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
 
 
@@ -266,7 +268,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def traces_folder() -> Path | None:
-    """Where real traces lie: `OUTLAST_TRACES`, or `shared/traces` beside the checkout."""
+    """Folder of real traces: `OUTLAST_TRACES`, or `shared/traces` beside the checkout; `None` without one."""
     place = Path(os.environ.get("OUTLAST_TRACES", ROOT.parent / "shared" / "traces"))
     return place if place.is_dir() else None
 

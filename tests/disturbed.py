@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("OUTLAST_FOREIGN_EXAMPLES", "60"))
-"""Of each kind of file; a nightly run takes thousands."""
+"""Examples of each kind of file; a nightly run takes thousands."""
 
 MANY = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 

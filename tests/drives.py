@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import outlast
 
 UNIT = 4096
 
+
+def geometry(
+    channels: int, blocks: int, pages: int, page: str | int = "4KiB", *, dies: int = 1, planes: int = 1
+) -> dict[str, Any]:
+    """Geometry of flash with one chip to a channel: blocks of each plane, pages of each block, dies of each chip."""
+    shape = {"channels": channels, "chips_per_channel": 1, "dies_per_chip": dies, "planes_per_die": planes}
+    return shape | {"blocks_per_plane": blocks, "pages_per_block": pages, "page_size": page}
+
+
 SMALL = {
     "extends": "demo",
     "name": "small",
     "device": {
-        "geometry": {
-            "channels": 4,
-            "dies_per_chip": 1,
-            "planes_per_die": 1,
-            "blocks_per_plane": 48,
-            "pages_per_block": 16,
-            "page_size": "4KiB",
-        },
+        "geometry": geometry(4, 48, 16),
         "ftl": {"capacity": "6MiB"},
         "controller": {"write_buffer": "64KiB"},
     },
@@ -35,7 +38,7 @@ ARRAY = SMALL | {"array": {"level": "raid5", "members": 4, "chunk": "16KiB"}}
 
 @dataclass
 class Model:
-    """What a drive holds, and may hold after a loss of power: of each grain, what it was when last safe, and since."""
+    """Content that each grain of a drive may have after a loss of power: its last safe one, and those written since."""
 
     content: bytearray
     protected: bool

@@ -14,6 +14,6 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def file_of(language: str, text: str) -> str | None:
-    """Which file a block is, by its first line: a comment that is a name; None for a block that is none."""
+    """File name in the comment that opens a block; `None` for a block without one."""
     match = NAME.match(text)
     return match[1] if match and language in ("toml", "python", "c") else None

@@ -1,4 +1,4 @@
-"""How long a new user takes from `pip install` to a plot of a policy of one's own, in an environment made anew.
+"""Time that a new user needs from `pip install` to a plot of a policy of one's own, in a new environment.
 
     python tests/first_policy.py dist/*.whl [--out FOLDER]
 
@@ -22,7 +22,7 @@ def keen(view):
     valid = view.valid / view.units
     return view.most((1 - valid) ** 2 / valid * (view.age + 1))
 '''
-"""What the user writes into policies.py."""
+"""File policies.py of the user."""
 
 RUN = """\
 import outlast
@@ -70,13 +70,13 @@ def _processor_s() -> float:
 
 
 def write_files(folder: Path) -> None:
-    """What the user writes."""
+    """Writes the three files of the user."""
     for name, text in (("policies.py", POLICY), ("run.py", RUN), ("plot.py", PLOT)):
         (folder / name).write_text(text)
 
 
 def walk(wheel: Path, folder: Path) -> None:
-    """From an empty folder to latency.html in it, and a table of the seconds."""
+    """Goes from an empty folder to latency.html in it, and prints a table of the seconds."""
     clock, python = Clock(folder), folder / "venv" / "bin" / "python"
     clock.step("python -m venv", sys.executable, "-m", "venv", "venv")
     clock.step("pip install of the wheel", python, "-m", "pip", "install", "--quiet", wheel)

@@ -1,4 +1,4 @@
-"""How often do 90 % intervals of a fit hold the truth? Drives drawn at random are measured by the plan, and fitted.
+"""Coverage of 90 % intervals of a fit: drives drawn at random are measured by the plan, and fitted.
 
     python tests/fit_coverage.py --drives 50 --jobs 2 --kept out/fit-coverage.jsonl --docs docs/guide/fit.md
 
@@ -19,11 +19,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fitted import drawn, measure
-from outlast.fit import fit
+from outlast.products.fit import fit
 
 WANTED = ("reads", "floor", "sequential", "uniform")
 LIMITS: dict[str, float | None] = {"effective": 0.01, "read": 0.05, "program": 0.05, "host": None}
-"""How far each number may be off, as a share. The host's latency shares its figure with the firmware's time."""
+"""Largest error of each number, as a share. The host's latency shares its figure with the firmware's time."""
 TITLES = {"effective": "effective flash", "read": "tR", "program": "tPROG", "host": "host latency"}
 COVERAGE = (0.80, 0.97)
 LEAST = 30
@@ -33,7 +33,7 @@ BEGIN, END = "<!-- coverage: made by make fit-coverage -->", "<!-- end of covera
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one drive: by number, the shares by which it, and the ends of its interval, are off the truth."""
+    """Errors of one fit: by number, the shares by which it, and the ends of its interval, are off the truth."""
 
     seed: int
     off: dict[str, float]
@@ -43,7 +43,7 @@ class Outcome:
     """Processor time of the fit."""
 
     def held(self, name: str) -> bool:
-        """Whether the interval holds the truth."""
+        """True if the interval includes the truth."""
         return self.low[name] <= 0 <= self.high[name]
 
 

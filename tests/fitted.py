@@ -11,22 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import outlast
-from outlast.fio import to_fio
-from outlast.fit.machine import OPEN
-from outlast.fit.plan import MIXED, Job, jobs
+from drives import geometry
+from outlast.fio_report import to_fio
+from outlast.products.fit.machine import OPEN
+from outlast.products.fit.plan import MIXED, Job, jobs
 
 SKIPPED = ("fill", "wear")
 SECONDS = 6.0
-"""Of each job: as long as collection takes to come to rest on these drives."""
+"""Seconds of each job: as long as collection takes to come to rest on these drives."""
 COUNTED_S = 80.0
-"""Of each job that tells write amplification, where collection goes in bursts.
+"""Seconds of each job for write amplification, where collection goes in bursts.
 
 Over n cycles of burst and pause write amplification W is off by up to (1 - host share)(1 - 1/W)/n, since collection is
 somewhere in a cycle at both ends, and by 0.41 of that as a root of the mean square. A full drive of seed 3 with bursts
 of eight superblocks has 29 cycles in this time: 0.5 %, as much as repeated figures scatter. In `SECONDS` it has two.
 """
 READS_S = 1.0
-"""Where reads are a means: rates of a second are within 0.5 % of those of six, and noise of 1 % is added."""
+"""Seconds of jobs whose rates are only a means: within 0.5 % of those of six seconds, and noise of 1 % is added."""
 PAGE = 16384
 WORD_LINES = 16
 """A drive's superblock has hundreds; with fewer than a dozen collection stalls the dies."""
@@ -62,22 +63,16 @@ class Drive:
 
     @property
     def capacity(self) -> int:
-        """What the host sees."""
+        """Bytes that the host addresses."""
         return int(self.effective * self.fill) // 4096 * 4096
 
     def truth(self) -> dict[str, float]:
-        """What a fit is to find."""
+        """True values of the numbers that a fit is to recover."""
         return {"host": self.host, "read": self.read, "program": self.program, "effective": self.effective}
 
     def settings(self) -> dict[str, Any]:
         """The drive as settings."""
-        geometry = {
-            "channels": 8,
-            "chips_per_channel": 1,
-            "dies_per_chip": self.dies // 8,
-            "planes_per_die": self.planes,
-        }
-        geometry |= {"blocks_per_plane": self.blocks, "pages_per_block": self.pages, "page_size": PAGE}
+        flash = geometry(8, self.blocks, self.pages, PAGE, dies=self.dies // 8, planes=self.planes)
         times: dict[str, Any] = {
             "read": _time(self.read),
             "program": _time(self.program),
@@ -93,7 +88,7 @@ class Drive:
         controller |= {"write_buffer": f"{self.buffer_mib}MiB"}
         gc = {"policy": "greedy", **self.gc}
         ftl = {"mapping_unit": "4KiB", "one_shot": self.shot, "capacity": self.capacity, "gc": gc}
-        return {"device": {"geometry": geometry, "timing": times, "ftl": ftl, "controller": controller}}
+        return {"device": {"geometry": flash, "timing": times, "ftl": ftl, "controller": controller}}
 
 
 def _time(seconds: float) -> str:

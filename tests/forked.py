@@ -31,7 +31,7 @@ IMPORTED = (
     *("outlast.report.page", "rich.console", "rich.table", "numpy.ma"),
 )
 BY_START = ("PYTHON", "LD_")
-"""How variables begin that are read when a program starts, and not later."""
+"""Beginnings of variables that are read when a program starts, and not later."""
 
 
 CALLER = """\
@@ -47,7 +47,7 @@ code = int.from_bytes(caller.recv(4, socket.MSG_WAITALL) or b"\\x7f", signed=Tru
 caller.recv(1)  # until it has ended, and its time counts
 sys.exit(code if code >= 0 else 128 - code)
 """
-"""What a shell finds as the program: it hands over what it was started with, and ends as the forked program does."""
+"""Program that a shell finds: hands over arguments, folder and environment, and ends as the forked program does."""
 
 
 class Forks:
@@ -70,12 +70,17 @@ class Forks:
         self._socket = ours
         self._started_with = _read_at_start()
 
+    @property
+    def pid(self) -> int:
+        """Number of the process, whose time `cpu_s` tells."""
+        return self._process.pid
+
     def fits(self) -> bool:
-        """Whether a program that starts now would find the variables that are read at its start."""
+        """True if a program that starts now would find the same values of variables that are read at its start."""
         return self._process.poll() is None and _read_at_start() == self._started_with
 
     def run(self, arguments: Sequence[str], cwd: Path | None, timeout: float) -> subprocess.CompletedProcess[str]:
-        """What `subprocess.run` of the program would return."""
+        """Result that `subprocess.run` of the program would return."""
         with ExitStack() as stack:
             out, errors = (stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")) for _ in range(2))
             # Whatever cuts this off, the next program is not to be given the answer to this one.

@@ -1,4 +1,4 @@
-"""What tests of guests share: the files that a guest is made of, and whether one can be booted here."""
+"""Files of a guest, and the skip for machines that cannot boot one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outlast.torture import guest, guest_files
+from outlast.products.torture import guest, guest_files
 
 HERE = Path(__file__).parent
 # Those of `make test-guest` and CI, unless others are named.

@@ -16,7 +16,7 @@ DEPTH = 8
 
 
 def content(unit: int, version: int) -> bytes:
-    """What a unit holds after it was written: every eight bytes say what they are."""
+    """Content of a unit after its write of `version`: every eight bytes identify unit and version."""
     return struct.pack("<IIQ", version, unit, (version * 0x9E3779B97F4A7C15 + unit) & (1 << 64) - 1) * (UNIT // 16)
 
 
@@ -30,7 +30,7 @@ def version_of(unit: int, data: bytes) -> int:
 
 
 class Writer:
-    """What has been written, and what must still be there whatever happens."""
+    """Client that writes until its server dies, and keeps account of writes and of promises."""
 
     def __init__(self, uri: str, seed: int, units: int) -> None:
         self.h = nbd.NBD()
@@ -80,7 +80,7 @@ class Writer:
         return 1
 
     def run(self) -> None:
-        """Until the server is gone."""
+        """Writes until the server is gone."""
         try:
             while True:
                 while self.under_way < DEPTH:

@@ -25,8 +25,9 @@ from outlast.causes import LATENCY
 PRESETS = list(outlast.presets())
 KINDS = ("read", "write", "trim", "flush")
 PAGES = "device.geometry.pages_per_block"
+BLOCKS = "device.geometry.blocks_per_plane"
 REQUESTS = 10_000
-"""Of a preset's own load."""
+"""Requests of a preset's own load."""
 
 JOBS = """\
 [global]
@@ -59,7 +60,7 @@ class Logged:
     rows: Mapping[str, Any]
 
     def off(self) -> int:
-        """By how many nanoseconds the parts of a request miss its latency at most."""
+        """Largest difference, in nanoseconds, between the sum of a request's parts and its latency."""
         parts = sum(self.rows[f"{cause.name}_ns"].astype(np.int64) for cause in LATENCY)
         latency = self.rows["completed_ns"].astype(np.int64) - self.rows["submitted_ns"].astype(np.int64)
         return int(np.abs(parts - latency).max())
@@ -70,15 +71,18 @@ class Logged:
 
 
 def small(preset: str) -> dict[str, Any]:
-    """Overrides that leave a few pages of each block and a drive write of preconditioning."""
+    """Overrides that leave a few pages of a block, an eighth of many blocks, and a drive write of preconditioning."""
     whole = outlast.resolve(preset)
     device = whole["device"]
     pages, one_shot = device["geometry"]["pages_per_block"], device["ftl"].get("one_shot", 1)
     # The lists by which dies are repaired take pages of each block; else the fewer there are, the more is collected.
     left = min(pages, (32 if "repair" in device else 3) * one_shot)
-    changes: dict[str, Any] = {PAGES: left, "run.capacity_scale": pages / left, "run.warm_up": 0}
+    blocks = device["geometry"]["blocks_per_plane"]
+    fewer = 8 if blocks >= 2048 else 1
+    changes: dict[str, Any] = {PAGES: left, BLOCKS: blocks // fewer, "run.warm_up": 0}
+    changes["run.capacity_scale"] = fewer * pages / left
     if "capacity" in device["ftl"] and "over_provisioning" not in device["ftl"]:
-        changes["device.ftl.capacity"] = f"{_kibibytes(device['ftl']['capacity']) * left // pages}KiB"
+        changes["device.ftl.capacity"] = f"{_kibibytes(device['ftl']['capacity']) * left // (pages * fewer)}KiB"
     changes |= {"precondition.min_drive_writes": 1.0, "precondition.max_drive_writes": 1.0}
     faults = [fault | {"at": "20ms"} for fault in whole.get("faults", [])]
     return changes | ({"faults": faults} if faults else {})
@@ -91,7 +95,7 @@ def _kibibytes(size: str) -> int:
 
 
 def loads(preset: str, folder: Path, *, own: bool) -> dict[str, dict[str, Any]]:
-    """By name, overrides for the preset's own load, short, and, unless only that is asked, for jobs with every kind."""
+    """Overrides by name of load: the preset's own, shortened, and, unless `own`, jobs with every kind of request."""
     alone = {"own": {"workload.synthetic.requests": REQUESTS}}
     if own:
         return alone

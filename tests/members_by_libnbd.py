@@ -1,4 +1,4 @@
-"""What a client sees of the members of a degraded array, through libnbd: `members_by_libnbd.py URI-ALIVE URI-DEAD`."""
+"""Client's view of the members of a degraded array, through libnbd: `members_by_libnbd.py URI-ALIVE URI-DEAD`."""
 
 import errno
 import sys
@@ -23,7 +23,7 @@ def health(h: nbd.NBD, count: int, offset: int) -> list[int]:
 
 
 def error_offset(h: nbd.NBD, count: int, offset: int) -> int:
-    """Where a read says that it fails."""
+    """Offset at which a read reports its error."""
     at: list[int] = []
 
     def take(_data: bytes, where: int, status: int, _error: object) -> int:
@@ -37,7 +37,7 @@ def error_offset(h: nbd.NBD, count: int, offset: int) -> int:
 
 
 def refusals(h: nbd.NBD) -> None:
-    """Nothing is written, and nothing lies behind the end."""
+    """Checks that an export refuses writes and access beyond its end."""
     assert h.is_read_only() and not h.can_trim() and not h.can_zero() and h.can_multi_conn()
     fails(errno.EPERM, lambda: h.pwrite(bytes(4096), 0))
     fails(errno.EPERM, lambda: h.trim(4096, 0))

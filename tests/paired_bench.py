@@ -14,7 +14,7 @@ import subprocess
 
 
 def rates(program: str, cases: list[str]) -> dict[str, float]:
-    """What each case reached, in requests a second of processor time."""
+    """Requests a second of processor time, by case."""
     done = subprocess.run([program, *cases], check=True, capture_output=True, text=True)
     found = {}
     for line in done.stdout.splitlines():

@@ -1,4 +1,4 @@
-"""How long tests wait for what must come. None fails because a machine is slow: it counts, or it waits this long."""
+"""Limits for waiting. No test fails because a machine is slow: it counts, or it waits this long."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PATIENCE_S = 900.0
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold."""
+    """Waits until `holds` returns True; False after `PATIENCE_S`."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if holds():

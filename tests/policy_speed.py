@@ -1,4 +1,4 @@
-"""What a policy in Python or in C costs: requests for each second of processor time, beside the built-in one.
+"""Cost of a policy in Python or in C: requests for each second of processor time, beside the built-in one.
 
     python tests/policy_speed.py [--preset peers-32g] [--times 5]
 

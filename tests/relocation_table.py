@@ -9,23 +9,16 @@ from statistics import mean
 from typing import Any
 
 import outlast
+from drives import geometry
 
 
 def moved(policy: str, relocation: str, pattern: str, seed: int) -> float:
-    """On 128 superblocks with 28 % spare space that their workload has brought to a steady state."""
+    """Units relocated per unit of the host in steady state: 128 superblocks, 28 % spare space."""
     drive: dict[str, Any] = {
         "extends": "demo",
         "seed": seed,
         "device": {
-            "geometry": {
-                "channels": 2,
-                "chips_per_channel": 1,
-                "dies_per_chip": 1,
-                "planes_per_die": 1,
-                "blocks_per_plane": 128,
-                "pages_per_block": 64,
-                "page_size": "4KiB",
-            },
+            "geometry": geometry(2, 128, 64),
             "ftl": {"over_provisioning": 0.28, "gc": {"policy": policy, "relocation": relocation}},
             "controller": {"write_buffer": "64KiB"},
         },

@@ -15,7 +15,7 @@ from pathlib import Path
 NAMES = ("Rust", "Python")
 KINDS = ("passed", "failed", "skipped")
 SAME = {"error": "failed", "errors": "failed", "ignored": "skipped", "xfailed": "skipped", "timed out": "failed"}
-"""What the runners call it, and what it is called here."""
+"""Name here of each outcome that the runners name otherwise."""
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|ignored|errors?|xfailed|timed out)\b")
@@ -28,7 +28,7 @@ SUMS = (
 
 
 def counts(said: str) -> Counter[str]:
-    """How many tests passed, failed and were skipped, by what a runner has printed; without its sum, nothing."""
+    """Passed, failed and skipped tests in a runner's output; empty without its last line."""
     plain = COLOURS.sub("", said)
     for pattern in SUMS:
         if sums := pattern.findall(plain):

@@ -98,7 +98,7 @@ def _wear(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _reliability() -> dict[str, Any]:
-    """What a drive that never errs says of errors."""
+    """Figures on errors of a drive without any."""
     health = ("by_reads", "by_age", "by_expected_errors", "by_rereads", "by_patrol")
     reasons = ("superblocks", "again", *health, "by_exposed", "by_code", "by_dies", "by_evacuation")
     return {

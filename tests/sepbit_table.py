@@ -10,25 +10,22 @@ from statistics import mean
 from typing import Any
 
 import outlast
+from drives import geometry
 
 SEPBIT = Path(__file__).parent.parent / "examples" / "policies" / "sepbit.py"
 
 
-def amplification(pattern: str, theta: float, seed: int, way: str, requests: int = 400_000) -> float:
-    """Of a drive of 218 MiB that its workload overwrites, with cost-benefit, a selection of the authors' code."""
+def amplification(pattern: str, theta: float, seed: int, way: str, requests: int = 400_000, blocks: int = 512) -> float:
+    """Write amplification of an overwritten drive of `blocks` superblocks (512: 218 MiB).
+
+    With cost-benefit, a selection of the authors' code.
+    """
     drive: dict[str, Any] = {
         "extends": "demo",
         "seed": seed,
         "device": {
-            "geometry": {
-                "channels": 4,
-                "dies_per_chip": 1,
-                "planes_per_die": 1,
-                "blocks_per_plane": 512,
-                "pages_per_block": 32,
-                "page_size": "4KiB",
-            },
-            "ftl": {"capacity": "218MiB", "gc": {"policy": "cost-benefit"}},
+            "geometry": geometry(4, blocks, 32),
+            "ftl": {"capacity": f"{436 * blocks}KiB", "gc": {"policy": "cost-benefit"}},
         },
         "workload": {
             "synthetic": {

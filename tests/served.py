@@ -62,7 +62,7 @@ class Served:
         return done
 
     def json(self, *command: str) -> Any:
-        """What a client prints."""
+        """Runs a client and parses its output as JSON."""
         return json.loads(self.run(*command).stdout)
 
     def stop(self, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
@@ -112,7 +112,7 @@ def needs(*programs: str) -> Callable[[Any], Any]:
 
 
 def has_libnbd() -> bool:
-    """Whether the system's Python has libnbd."""
+    """True if the system's Python has libnbd."""
     if not Path(SYSTEM_PYTHON).exists():
         return False
     return subprocess.run([SYSTEM_PYTHON, "-c", "import nbd"], capture_output=True).returncode == 0

@@ -12,7 +12,7 @@ SIZE = 96 << 20
 
 
 def extents(h: nbd.NBD, count: int, offset: int, flags: int = 0) -> dict[str, list[int]]:
-    """What the contexts say."""
+    """Extents that the server reports, by context."""
     found: dict[str, list[int]] = {}
 
     def take(name: str, _at: int, entries: list[int], _error: object) -> int:
@@ -83,7 +83,7 @@ names: list[str] = []
 
 
 def name_it(name: str, _description: str) -> int:
-    """What an export is called."""
+    """Collects the names of exports."""
     names.append(name)
     return 0
 

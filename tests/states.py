@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
-from outlast.torture.crash import Served, State
+from outlast.products.torture.crash import Served, State
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Measures of the Rust source: how methods of one type are tied across files, names of types, and comments.
+"""Measures of the source: ties between files by methods of one type, names of types, and comments, also of Python.
 
     python tests/structure.py            a table of all measures
     python tests/structure.py --json     the same for machines
@@ -10,6 +10,7 @@ does: it reads all `impl` blocks of a type and counts the calls on `self` that l
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 from collections import Counter, defaultdict
@@ -21,9 +22,12 @@ ROOT = Path(__file__).parent.parent
 
 OBJECTS = {
     "Ssd": "ssd",
-    "FlashCore": "ssd",
-    "CoreContext": "ssd",
+    "FlashCore": "controller",
+    "CoreContext": "controller",
     "Ftl": "ftl",
+    "FlashSpace": "ftl",
+    "PuStates": "ftl",
+    "PageTable": "ftl",
     "Array": "array",
     "Flash": "flash",
 }
@@ -38,11 +42,17 @@ TYPE = re.compile(
 )
 """An indented `type` is one that a trait asks for by name."""
 OBLIQUE = re.compile(r"^\s*//[/!] (?:What|Whose|Those|That|It|Whether|Where)\b")
+OBLIQUE_OPENING = re.compile(
+    r"(?:What|Whose|Who|Whether|Where|When|Which|Why|How|Those|That|It|Its|Of|By|As|At|In|From|For|So|With|Else)\b"
+)
+"""Words that leave the first noun or verb of a docstring to a later one. A docstring has one opening, unlike the
+lines of a Rust comment, so more words can be counted without any that only continue a sentence."""
 
 
 def sources(crate: str = "*") -> Iterator[Path]:
     """Rust files of `crate`, without those that hold tests alone."""
-    for path in sorted(ROOT.glob(f"crates/{crate}/src/**/*.rs")):
+    folders = ("crates", "products") if crate == "*" else ("crates",)
+    for path in sorted(path for folder in folders for path in ROOT.glob(f"{folder}/{crate}/src/**/*.rs")):
         if "tests" not in path.parts and path.name != "tests.rs":
             yield path
 
@@ -75,7 +85,7 @@ def end_of_block(text: str, opened: int) -> int:
 
 @dataclass
 class Spread:
-    """How the methods of one type lie in the files of its crate."""
+    """Files of the methods of one type, and calls between them."""
 
     methods: dict[str, str] = field(default_factory=dict)
     """The file of each method."""
@@ -130,7 +140,7 @@ def methods_of(text: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def spread(crate: str, name: str) -> Spread:
-    """Where the methods of type `name` of `crate` lie, and which of them call each other."""
+    """Files of the methods of type `name` in `crate`, and the calls between them."""
     own = Spread()
     bodies: list[tuple[str, str]] = []
     for path in sources(crate):
@@ -184,8 +194,33 @@ def comments() -> dict[str, float]:
     }
 
 
+def docstrings(text: str) -> Iterator[str]:
+    """Docstrings of a Python module: of the module, classes and functions, and those below variables."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(docstring))) if docstring.strip():
+                yield docstring.strip()
+
+
+def opens_obliquely(docstring: str) -> bool:
+    """True if a docstring opens with neither a noun nor a verb; a question, which modules of tests have, does."""
+    sentence = docstring.split("\n\n")[0]
+    return bool(OBLIQUE_OPENING.match(docstring)) and "? " not in f"{sentence} "
+
+
+def python_docstrings() -> dict[str, float]:
+    """Docstrings of the package and of its tests, and how many open obliquely."""
+    openings = [
+        opens_obliquely(docstring)
+        for folder in ("python", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for docstring in docstrings(path.read_text())
+    ]
+    return {"docstrings": len(openings), "oblique_percent": round(100 * sum(openings) / len(openings), 2)}
+
+
 def measures() -> dict[str, dict[str, float]]:
-    """All of them, by subject."""
+    """All measures, by subject."""
     found: dict[str, dict[str, float]] = {}
     for name, crate in OBJECTS.items():
         own = spread(crate, name)
@@ -196,7 +231,7 @@ def measures() -> dict[str, dict[str, float]]:
             "calls_between_folders": own.between_folders,
             "files_in_circle": own.circle,
         }
-    return {**found, "names": names(), "comments": comments()}
+    return {**found, "names": names(), "comments": comments(), "python": python_docstrings()}
 
 
 def main() -> None:

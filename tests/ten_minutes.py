@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guide" / "ten-minutes.md"
 LIMIT_S = 600
 WORDS_A_SECOND = 200 / 60
-"""At which a person reads."""
+"""Reading speed of a person, in words a second."""
 
 SCRIPT = """\
 set -e

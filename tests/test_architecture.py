@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
 GROUND = {"units", "no-schema", "persist", "persist-derive", "tables"}
 """Crates that any other may use."""
-TOPS = ("crates", "python", "tests", "docs", "fuzz", "scenarios")
+TOPS = ("crates", "products", "python", "tests", "docs", "fuzz", "scenarios")
 MADE = {"result.json"}
 """Files that the program writes."""
 
@@ -22,10 +22,10 @@ def test_it_can_be_read_at_a_sitting() -> None:
 
 
 def test_crates_use_those_in_their_row() -> None:
-    rows = re.findall(r"^\| `crates/([a-z-]+)/` \| [^|]+ \| ([^|]+) \|$", TEXT, re.MULTILINE)
+    rows = re.findall(r"^\| `((?:crates|products)/[a-z-]+)/` \| [^|]+ \| ([^|]+) \|$", TEXT, re.MULTILINE)
     assert len(rows) > 15
     for name, listed in rows:
-        manifest = tomllib.loads((ROOT / "crates" / name / "Cargo.toml").read_text())
+        manifest = tomllib.loads((ROOT / name / "Cargo.toml").read_text())
         ours = {crate for crate in manifest.get("dependencies", {}) if crate.startswith("outlast-")}
         used = {crate.removeprefix("outlast-") for crate in ours} - GROUND
         assert listed == "any" or set(listed.split(", ")) - {"none"} == used, f"{name} uses {', '.join(sorted(used))}"

@@ -136,7 +136,7 @@ def test_rules_and_a_function_are_two_answers_to_one_question(tiny: Path) -> Non
 
 
 def test_parity_may_come_with_the_figures(tiny: Path) -> None:
-    """Nothing is protected until it is worn: by then there was room for parity all along."""
+    """Space for parity is reserved all along, although nothing is protected until it is worn."""
     rule = {"data": 4, "parity": 0, "codes": [{"pe_cycles": 2, "data": 3, "parity": 1}]}
     parity = [
         outlast.run(tiny, CODED | {"device.protection": own}).flash.by_cause.parity_programs

@@ -21,7 +21,7 @@ FIO = {
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
-    """What fio wrote about a drive."""
+    """File of fio's measurement of a drive."""
     path = tmp_path / "drive.json"
     path.write_text(json.dumps(FIO))
     return path

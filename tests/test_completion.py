@@ -122,7 +122,7 @@ def test_tab_completes(terminal: Terminal, typed: str, becomes: str) -> None:
 
 
 def asked(line: str, breaks: str = "=:") -> list[str]:
-    """What bash is told, as its script asks."""
+    """Completions that bash receives, asked for as its script does."""
     own = {"COMP_WORDS": line, "COMP_BREAKS": breaks, "_OUTLAST_COMPLETE": "bash_complete"}
     done = subprocess.run(
         [sys.executable, "-m", "outlast"], env=os.environ | own, text=True, capture_output=True, timeout=PATIENCE_S

@@ -17,6 +17,7 @@ import pytest
 import outlast
 from drives import ARRAY, PARITY, SMALL, UNIT, VOLATILE
 from patience import PATIENCE_S
+from processes import open_files
 from served import SMALL as SERVED
 from served import SYSTEM_PYTHON, needs_libnbd, start
 
@@ -134,8 +135,7 @@ def test_memory_stays_bounded_while_a_gibibyte_is_written(tmp_path: Path) -> Non
     mib = [value >> 20 for value in (before, after, most)]
     print(f"1 GiB written to a drive of 512 MiB: {mib[0]} MiB resident before, {mib[1]} after, {mib[2]} at most")
     assert most < 300 << 20
-    files = [str(link.readlink()) for link in Path(f"/proc/{served.process.pid}/fd").iterdir() if link.is_symlink()]
-    assert any("(deleted)" in name for name in files), "the file has no name"
+    assert any("(deleted)" in name for name in open_files(served.process.pid)), "the file has no name"
     assert served.stop()[0] == 0
 
 
@@ -180,7 +180,7 @@ def test_a_served_image_is_killed_and_opened_again_from_python(tmp_path: Path, c
 
 
 def torn_in(content: bytes) -> bool:
-    """Whether a unit holds sectors of more than one kind."""
+    """True if a unit has sectors of more than one kind."""
     return len({content[at : at + 512] for at in range(0, len(content), 512)}) > 1
 
 

@@ -22,7 +22,7 @@ SHORT: dict[str, Any] = {
 
 
 EMPTY: dict[str, Any] = SHORT | {"precondition.fill": "none"}
-"""For tests of whether figures are beside each other, and not of how large they are."""
+"""Settings of an unwritten drive, for tests that need figures beside each other and not their sizes."""
 
 
 def rows(short: dict[str, Any] = SHORT, /, **changes: Any) -> dict[str, tuple[float, float, str]]:

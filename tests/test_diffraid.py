@@ -8,9 +8,9 @@ import pytest
 
 from conftest import ROOT
 from outlast import ModelError, models
-from outlast.reproduce import paper, write
-from outlast.reproduce.diffraid import arrays, noise
-from outlast.reproduce.model import Setting, Verdict
+from outlast.products.reproduce import paper, write
+from outlast.products.reproduce.diffraid import arrays, noise
+from outlast.products.reproduce.model import Setting, Verdict
 
 DIFF = [80, 5, 5, 5, 5]
 CONVERGED = (5750.0, 4312.5, 2875.0, 1437.5)
@@ -18,7 +18,7 @@ CONVERGED = (5750.0, 4312.5, 2875.0, 1437.5)
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Verdict]]:
-    """What was found about each figure; without traces, and without Table 2, which `make rejudge` has in its turn."""
+    """Verdicts by figure; without traces, and without Table 2, which `make rejudge` judges from time to time."""
     known = paper("diff-raid")
     out = tmp_path_factory.mktemp("diffraid")
     setting = Setting(known.modes["quick"], ROOT / "scenarios" / "diffraid")

@@ -164,6 +164,14 @@ def lacking_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.fixture
+def limited_result(tmp_path: Path) -> Path:
+    """The folder of a finished run of an array whose members give up reads that need re-reads."""
+    sets = ("array.limited_retry=true", "device.reliability.ecc.strength=12", "workload.synthetic.duration=700ms")
+    call("run", "array-raid5-5", *(f"--set={name}" for name in sets), "--out", "limited", "--quiet", cwd=tmp_path)
+    return tmp_path / "limited"
+
+
 def test_every_figure_is_documented_and_no_other(
     demo_result: Path,
     weak_result: Path,
@@ -176,6 +184,7 @@ def test_every_figure_is_documented_and_no_other(
     mount_result: Path,
     causes_result: Path,
     lacking_result: Path,
+    limited_result: Path,
 ) -> None:
     drives = (
         demo_result,
@@ -187,7 +196,7 @@ def test_every_figure_is_documented_and_no_other(
         causes_result,
         lacking_result,
     )
-    arrays = (array_result, outlived_result, repair_result)
+    arrays = (array_result, outlived_result, repair_result, limited_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
     # What is absent in one result and a group of figures in the other.
     real = {name for name in real if not any(other.startswith(f"{name}.") for other in real)}

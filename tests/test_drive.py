@@ -12,7 +12,7 @@ import pytest
 import outlast
 from conftest import ROOT
 from drives import ARRAY, PARITY, SMALL, UNIT, VOLATILE, Model
-from outlast.drive import OPS
+from outlast.drive_commands import OPS
 from patience import PATIENCE_S
 
 

@@ -15,6 +15,7 @@ import pytest
 from mpmath import mp, mpf
 
 import outlast
+from drives import geometry
 
 mp.dps = 60
 
@@ -24,8 +25,6 @@ WIDTH = 4
 
 def drive(reliability: dict[str, Any], *, unit: str = "4KiB", blocks: int = 64, **device: Any) -> dict[str, Any]:
     """A drive filled in order, of which everything is then read once in order."""
-    geometry: dict[str, Any] = {"channels": WIDTH, "chips_per_channel": 1, "dies_per_chip": 1, "planes_per_die": 1}
-    geometry |= {"blocks_per_plane": blocks, "pages_per_block": 32, "page_size": "4KiB"}
     # Blocks that are whole superblocks, so that all of the data and its parity is on flash; a sixth of them is spare.
     protection = device.get("protection", {"data": WIDTH})
     rows = 32 - 32 // (protection.get("block", 32) + 1)
@@ -34,7 +33,7 @@ def drive(reliability: dict[str, Any], *, unit: str = "4KiB", blocks: int = 64, 
     return {
         "name": "fixed rate",
         "device": {
-            "geometry": geometry,
+            "geometry": geometry(WIDTH, blocks, 32),
             "timing": {"read": "60us", "program": "700us", "erase": "3ms", "bus": "667MB/s"},
             "ftl": {"mapping_unit": unit, "capacity": capacity},
             "reliability": reliability,
@@ -91,7 +90,7 @@ def power_law(cycles: int, days: int) -> tuple[dict[str, Any], mpf]:
 
 
 def same(measured: float, exact: mpf) -> None:
-    """Within 1e-5: rates are good to 3e-7, which a code of strength t multiplies by t + 1; and see `FailTable`."""
+    """Compares within 1e-5: rates are good to 3e-7, which a code of strength t multiplies by t + 1; see `FailTable`."""
     assert float(mpf(measured) / exact) == pytest.approx(1.0, rel=1e-5)
 
 

@@ -14,7 +14,8 @@ import pytest
 import outlast as api
 from conftest import TINY, Outlast
 from outlast.differences import load_any, with_measured
-from outlast.fio import Measured, figures, requests, to_fio
+from outlast.fio import Measured, figures, requests
+from outlast.fio_report import to_fio
 
 PAIR = """\
 [global]

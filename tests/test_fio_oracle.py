@@ -43,7 +43,7 @@ class Request(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """What one job asked, and when, in seconds since it began."""
+    """Requests of one job, and their times in seconds since it began."""
 
     name: str
     requests: list[Request]
@@ -64,7 +64,7 @@ def size(text: str) -> int:
 
 
 def run_fio(job: Path, folder: Path) -> tuple[list[Lane], dict[str, Any]]:
-    """What fio's own logs say of every job and clone, in fio's order, and its JSON."""
+    """Runs fio; returns the logs of every job and clone, in fio's order, and its JSON."""
     text = job.read_text()
     shutil.copytree(FOLDER / "include", folder / "include")
     # Every section its own log: a log that jobs share is written by all of them at once.
@@ -156,7 +156,7 @@ def compare_exactly(theirs: Lane, ours: Lane) -> str:
 
 
 def latest_start(theirs: Lane, ours: Lane) -> float:
-    """How far fio ever was behind its rate, in seconds, by its own log."""
+    """Largest delay of fio behind its rate, in seconds, by its own log."""
     return max((a - b for a, b in zip(theirs.times, ours.times, strict=False)), default=0.0)
 
 

@@ -13,12 +13,12 @@ import outlast
 from conftest import Outlast
 from fitted import READS_S, drawn, measure, micron
 from outlast.errors import ScenarioError
-from outlast.fit import fit
-from outlast.fit.intervals import QUANTILE, profile, scale_of
-from outlast.fit.measured import of_text
-from outlast.fit.preset import to_toml
-from outlast.fit.rows import Noise, latency_sigmas
-from outlast.fit.solve import Problem, Surrogate, solve
+from outlast.products.fit import fit
+from outlast.products.fit.intervals import QUANTILE, profile, scale_of
+from outlast.products.fit.measured import of_text
+from outlast.products.fit.preset import to_toml
+from outlast.products.fit.rows import Noise, latency_sigmas
+from outlast.products.fit.solve import Problem, Surrogate, solve
 
 pytest.importorskip("scipy")
 
@@ -103,7 +103,7 @@ def test_space_mapping_finds_the_minimum_of_what_is_simulated() -> None:
 
 
 def test_a_correction_does_not_grow_beyond_the_steps_it_was_learned_from() -> None:
-    """Else noise of two near runs would hold numbers that nothing measures, far from both."""
+    """Noise of two near runs must not determine numbers far from both, which nothing measures."""
     flat = Surrogate(lambda _: np.zeros(1), np.full(1, np.nan), np.zeros((1, 1)), np.zeros(1), np.zeros(1))
     flat.learn(np.array([0.0]), np.array([0.0]))
     flat.learn(np.array([0.1]), np.array([0.05]))

@@ -1,4 +1,4 @@
-"""How much space bursts of collection keep free, which a fit does not count as spare space."""
+"""Space that bursts of collection keep free, which a fit must not count as spare space."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import outlast
-from outlast.fit.choices import HIGH_MARK, LOW_MARK, SHARES, kept_free
+from drives import geometry
 from outlast.policies import Collecting, View
+from outlast.products.fit.choices import HIGH_MARK, LOW_MARK, SHARES, kept_free
 
 BLOCKS = 256
 SUPERBLOCK = 2048
@@ -23,13 +24,11 @@ SPARE = 0.2
 def _drive(blocks: int, gc: dict[str, Any], *, timed: bool, writes: int) -> dict[str, Any]:
     """A drive of so many superblocks that holds what one of `BLOCKS` would with its spare space."""
     units = int((BLOCKS - OPEN) * SUPERBLOCK / (1 + SPARE))
-    geometry = {"channels": 8, "chips_per_channel": 1, "dies_per_chip": 1, "planes_per_die": 1}
-    geometry |= {"blocks_per_plane": blocks, "pages_per_block": 64, "page_size": 16384}
     return {
         "name": "kept",
         "seed": 7,
         "device": {
-            "geometry": geometry,
+            "geometry": geometry(8, blocks, 64, 16384),
             "timing": {"read": "50us", "program": "700us", "erase": "200us", "bus": "1600MB/s"},
             "ftl": {"mapping_unit": 4096, "capacity": units * 4096, "gc": gc},
             "controller": {"write_buffer": "4MiB"},
@@ -125,7 +124,7 @@ def test_bursts_amplify_writes_as_if_what_they_keep_free_were_not_there(share: f
 
 
 def test_write_amplification_of_a_few_bursts_is_off_as_the_guide_says() -> None:
-    """By up to (1 - s)(1 - 1/W)/n over n cycles of burst and pause, and by 0.41 of that on the mean square."""
+    """Error bound (1 - s)(1 - 1/W)/n over n cycles of burst and pause, and 0.41 of that on the mean square."""
     share = 0.5
     layer = _drive(BLOCKS, _burst(LOW_MARK, HIGH_MARK, share), timed=True, writes=400)
     layer["run"]["window"] = "20ms"

@@ -13,9 +13,9 @@ import pytest
 from conftest import Outlast
 from outlast import fio
 from outlast.errors import ScenarioError
-from outlast.fit import plan
-from outlast.fit.measured import of_text
-from outlast.fit.observe import observations
+from outlast.products.fit import plan
+from outlast.products.fit.measured import of_text
+from outlast.products.fit.observe import observations
 from patience import PATIENCE_S
 
 RATES = {"READS": "2000", "WRITES_25": "1000", "WRITES_50": "2000", "WRITES_75": "3000"}

@@ -1,4 +1,4 @@
-"""What each stage of a fit tells, and what it says where nothing is told."""
+"""Stages of a fit: the numbers that each determines, and the message where the measurement determines none."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 import outlast
 from fitted import COUNTED_S, READS_S, drawn, measure, micron
 from outlast.fio import requests
-from outlast.fit import fit, rates
-from outlast.fit.intervals import QUANTILE
-from outlast.fit.machine import Machine
-from outlast.fit.measured import of_text
-from outlast.fit.parameters import PARAMETERS, STAGES, Theta
-from outlast.fit.preset import to_toml
-from outlast.fit.rows import Load
-from outlast.fit.waits import Busy, tail
+from outlast.products.fit import fit, rates
+from outlast.products.fit.intervals import QUANTILE
+from outlast.products.fit.machine import Machine
+from outlast.products.fit.measured import of_text
+from outlast.products.fit.parameters import PARAMETERS, STAGES, Theta
+from outlast.products.fit.preset import to_toml
+from outlast.products.fit.rows import Load
+from outlast.products.fit.waits import Busy, tail
 
 pytest.importorskip("scipy")
 
@@ -125,7 +125,7 @@ def test_a_link_that_bounds_reads_is_found_before_dies() -> None:
 
 
 def test_collection_in_small_drives_is_that_of_long_blocks(tmp_path: Path) -> None:
-    """With three programs of a die to a superblock the rate of random writes is 18 % too low."""
+    """Short blocks, three programs of a die to a superblock, would make the rate of random writes 18 % too low."""
     known = "[known.device]\ngeometry.planes_per_die = 2\nftl.one_shot = 3\n"
     row = '[[row]]\nworkload = "uniform"\niops = 70000\n'
     measured = of_text("m", HEAD + row + known, tmp_path)

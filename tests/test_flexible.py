@@ -6,8 +6,8 @@ import pytest
 
 from conftest import ROOT
 from outlast import api
-from outlast.reproduce import paper
-from outlast.reproduce.model import Cell, Setting
+from outlast.products.reproduce import paper
+from outlast.products.reproduce.model import Cell, Setting
 
 FILE = ROOT / "scenarios" / "flexible" / "wear.toml"
 

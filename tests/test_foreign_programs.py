@@ -108,7 +108,7 @@ def test_a_shared_library_is_refused_for_what_it_cannot_decide(tmp_path: Path) -
 
 
 def test_every_decision_can_be_checked_from_outside(tmp_path: Path) -> None:
-    """With an array, so that all of them are asked for; placement is asked for the first writes."""
+    """An array asks for all decisions of arrays; placement is asked for the first writes."""
     (tmp_path / "tiny.toml").write_text(TINY)
     (tmp_path / "own.py").write_text("raise SystemExit(7)\n")
     for decision in ("gc", "wear_leveling", "placement", "pacing"):
@@ -123,7 +123,7 @@ def test_the_page_on_programs_is_linked_where_programs_are_named() -> None:
 
 
 def test_a_maker_is_what_loading_gives(tmp_path: Path) -> None:
-    """So that the traps above are known to be well set."""
+    """Loading by hand springs the trap, which proves that the traps of other tests are set."""
     from outlast.policies import load
 
     sign = trap(tmp_path, "py")

@@ -28,7 +28,7 @@ def called(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command says that fails because of what it was given."""
+    """Message of a command that refuses its input: one line, exit code 2."""
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done
     return done.stderr
 
@@ -61,7 +61,7 @@ def test_what_is_no_file_is_refused_where_a_file_is_wanted(
 
 
 def content_of(snapshot: bytes) -> bytes:
-    """What the blocks of a snapshot hold."""
+    """Content of the blocks of a snapshot."""
     content, at = b"", 12
     while at < len(snapshot):
         (length,) = struct.unpack_from("<I", snapshot, at)
@@ -78,7 +78,7 @@ def blocks_of(content: bytes) -> bytes:
 
 
 def test_a_snapshot_of_other_types_says_to_be_made_again(tmp_path: Path) -> None:
-    """What a type consists of has changed since, though the version is still called the same."""
+    """A snapshot whose hash of types differs is refused, although its version has the same name."""
     (tmp_path / "tiny.toml").write_text(TINY)
     file = tmp_path / "prepared.outlast"
     outlast.snapshot(tmp_path / "tiny.toml", file)
@@ -96,7 +96,7 @@ def test_a_snapshot_of_other_types_says_to_be_made_again(tmp_path: Path) -> None
 
 
 def has_small_disks() -> bool:
-    """Whether a file system of a few MiB can be mounted here, for one command alone, and be written over NBD."""
+    """True if one command alone can mount a file system of a few MiB here, and write over NBD."""
     if shutil.which("unshare") is None or shutil.which("nbdcopy") is None:
         return False
     mount = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]

@@ -18,11 +18,11 @@ import outlast
 from conftest import ROOT
 from disturbed import MANY, disturb
 from outlast import foreign
-from outlast.fit import measured
-from outlast.reproduce.data import load
-from outlast.torture import twice
+from outlast.products.fit import measured
+from outlast.products.reproduce.data import load
+from outlast.products.torture import twice
 
-PAPER = ROOT / "python" / "outlast" / "reproduce" / "flexible"
+PAPER = ROOT / "python" / "outlast" / "products" / "reproduce" / "flexible"
 
 
 @pytest.fixture(scope="module", autouse=True)

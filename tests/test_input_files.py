@@ -55,8 +55,11 @@ def fields(schema: Any, found: str) -> Iterator[str]:
 def test_every_setting_that_names_a_file_is_part_of_the_key() -> None:
     schema = outlast.scenario_schema()
     named = {name for found in ("file", "path") for name in fields(schema, found)}
-    # What a range of addresses begins with is no file.
-    origins = {name for name in fields(schema, "from") if name.endswith(".from") and ".ranges." not in name}
+    # The beginnings of ranges of addresses and of ages are no files.
+    ranges = (".ranges.", ".by_age.")
+    origins = {
+        name for name in fields(schema, "from") if name.endswith(".from") and not any(part in name for part in ranges)
+    }
     assert named | origins == KNOWN
 
 

@@ -23,7 +23,7 @@ LONG = ["--set", "workload.synthetic.duration=2000h", "--set", "precondition.ove
 
 
 RUNS, PREPARES = re.compile(rb"\brun\b.*s simulated"), re.compile(rb"\bprecondition\b.*requests/s")
-"""What the bar shows while the workload runs, and while the drive is prepared."""
+"""Text of the bar while the workload runs, and while the drive is prepared."""
 MOST_CPU_S = 5.0
 """Processor time from Ctrl-C to the end: a run looks for it every 50 ms, and sums up."""
 

@@ -16,16 +16,17 @@ from pathlib import Path
 
 import pytest
 
-from conftest import call, files_below
+from conftest import files_below
 from outlast.result import load
 from patience import PATIENCE_S
+from processes import open_files
 
-MOMENTS = 64
-"""Some seventy in a second of a run's life, and others by another seed."""
+MOMENTS = 24
+"""Interrupted runs, spread evenly over a second of a run's life, at other moments by another seed."""
 BATCHES = 2
 AT_ONCE = 2
 SEED = int(os.environ.get("PROPTEST_RNG_SEED", "20261122"))
-"""That of the property tests in Rust, where one is given."""
+"""Seed of the moments: that of the property tests in Rust, if given."""
 
 QUICK = (
     # A few tenths of a second in which something is.
@@ -41,7 +42,7 @@ DATA = {"result.json", "scenario.toml", "timeseries.parquet", "latency.parquet",
 
 @dataclass(frozen=True)
 class End:
-    """How one interrupted run ended."""
+    """End of one interrupted run."""
 
     way: str
     code: int
@@ -50,7 +51,7 @@ class End:
 
     @property
     def before_first_line(self) -> bool:
-        """Whether the signal came before Python had read the first lines of Outlast, where Python answers by itself."""
+        """True if the signal came before the first lines of Outlast, where Python reacts by itself."""
         python_itself = self.code < 0 or self.messages.startswith(("Traceback", "Fatal Python", "Exception ignored"))
         python_itself |= "KeyboardInterrupt" in self.messages
         return python_itself and not self.folder.exists() and not FIRST_LINES.search(self.messages)
@@ -120,13 +121,14 @@ def check(end: End) -> str:
     return "partial"
 
 
-def draw(rng: random.Random, life: float) -> tuple[str, float, float]:
-    return rng.choice(WAYS), rng.random() * life, rng.random() * 0.2
+def draw(rng: random.Random, part: float, share: float) -> tuple[str, float, float]:
+    """A way, a moment in the `share` seconds of a life from `part` on, and the time until a second signal."""
+    return rng.choice(WAYS), part + rng.random() * share, rng.random() * 0.2
 
 
 @pytest.fixture(scope="module")
 def seen() -> Counter[str]:
-    """How the runs of all batches ended."""
+    """Counts of the ends of all batches' runs."""
     return Counter()
 
 
@@ -136,12 +138,13 @@ def test_random_moments(tiny: Path, tmp_path: Path, seen: Counter[str], batch: i
     with ThreadPoolExecutor(AT_ONCE) as pool:
         # Measured anew for each batch, and two at a time, since the machine of a test is busy.
         life = max(pool.map(life_s, [tmp_path / f"whole-{i}" for i in range(AT_ONCE)]))
-        plan = [draw(rng, life) for _ in range(MOMENTS // BATCHES)]
+        # A moment in each part of it, so that few are enough to meet every part of a run.
+        share = life * BATCHES / MOMENTS
+        plan = [draw(rng, part * share, share) for part in range(MOMENTS // BATCHES)]
         ends = list(pool.map(lambda i: interrupted(tmp_path / f"out-{i}", *plan[i]), range(len(plan))))
     seen.update(check(end) for end in ends)
     # Nothing half-done is left beside the results.
-    left = {path.parts[0] for path in files_below(tmp_path)}
-    assert not [name for name in left if name.startswith(".")], left
+    assert not [path for path in files_below(tmp_path) if path.parts[0].startswith(".")]
 
 
 def test_every_part_of_a_run_was_interrupted(seen: Counter[str]) -> None:
@@ -149,7 +152,7 @@ def test_every_part_of_a_run_was_interrupted(seen: Counter[str]) -> None:
         pytest.skip("not all batches ran")
     print(dict(seen))
     # Python itself takes about a thirtieth of a run's life.
-    assert seen["before the first line"] <= MOMENTS // 10, seen
+    assert seen["before the first line"] <= MOMENTS // 7, seen
     assert {"nothing yet", "partial", "complete"} <= set(seen), seen
 
 
@@ -203,6 +206,12 @@ def test_a_stop_in_preparation_is_not_giving_up(tiny: Path, tmp_path: Path) -> N
     assert "gave up" not in (tmp_path / "out" / "report.html").read_text()
 
 
+def wait_until_read(program: subprocess.Popen[str], trace: Path) -> None:
+    """Waits until a program reads a trace, which takes it some tenths of a second, or has ended."""
+    while program.poll() is None and str(trace) not in open_files(program.pid):
+        time.sleep(0.005)
+
+
 def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
     trace = tmp_path / "big.csv"
     # A request each millisecond, or the first thousand would arrive in no time, which no trace of that format does.
@@ -211,10 +220,7 @@ def test_a_long_look_into_a_trace_can_be_stopped(tmp_path: Path) -> None:
     program = subprocess.Popen(
         [sys.executable, "-m", "outlast", "trace", "info", "big.csv"], cwd=tmp_path, text=True, stderr=subprocess.PIPE
     )
-    # As soon as it is being read, which takes some tenths of a second.
-    open_files = Path(f"/proc/{program.pid}/fd")
-    while program.poll() is None and not any(os.path.realpath(file) == str(trace) for file in open_files.glob("*")):
-        time.sleep(0.005)
+    wait_until_read(program, trace)
     program.send_signal(signal.SIGINT)
     _, messages = program.communicate(timeout=PATIENCE_S)
     assert (program.returncode, messages) == (130, "error: stopped by Ctrl-C; nothing was written\n")
@@ -246,7 +252,7 @@ def test_python_gets_a_result_or_a_keyboard_interrupt_and_never_a_panic(tiny: Pa
     life, out, messages = run(None)
     assert (out, messages) == ("result False\n", "")
     rng = random.Random(SEED)
-    for _ in range(16):
+    for _ in range(10):
         # From the middle on: before, it is the script's own imports that are interrupted.
         _, out, messages = run(life * (0.5 + 0.5 * rng.random()))
         assert "panicked" not in messages, messages
@@ -269,18 +275,19 @@ def test_a_sweep_that_is_terminated_goes_on_later(tiny: Path, tmp_path: Path) ->
         program.terminate()
         _, messages = program.communicate(timeout=PATIENCE_S)
         assert program.returncode == 143, messages
-        assert re.fullmatch(r"stopped by SIGTERM: \d+ of 80 runs are kept; the same command continues\n", messages)
+        assert re.fullmatch(r"stopped by SIGTERM: at least \d+ of 80 runs are kept; .* continues\n", messages)
 
 
 def test_a_converted_trace_is_whole_or_not_there(tmp_path: Path) -> None:
     trace = tmp_path / "big.csv"
     trace.write_text("".join(f"{128166372003061629 + i * 1000},h,0,Read,{4096 * i},4096,0\n" for i in range(400_000)))
-    call("trace", "info", trace)
     rng = random.Random(SEED)
-    for _ in range(8):
+    for _ in range(5):
         command = [sys.executable, "-m", "outlast", "trace", "convert", str(trace), "big.iolog", "--to", "fio-iolog"]
         program = subprocess.Popen(command, cwd=tmp_path, text=True, stderr=subprocess.PIPE)
-        time.sleep(0.15 + rng.random() * 0.3)
+        # From its reading on: before, it is Python's own start that is interrupted.
+        wait_until_read(program, trace)
+        time.sleep(rng.random() * 0.3)
         program.send_signal(signal.SIGINT)
         _, messages = program.communicate(timeout=PATIENCE_S)
         assert "Traceback" not in messages

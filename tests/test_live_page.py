@@ -25,7 +25,7 @@ def until(browser: Any, what: Callable[[Any], Any]) -> Any:
 
 
 def shown(browser: Any) -> int:
-    """How often the page has been told anew."""
+    """Number of updates that the page has shown."""
     return int(browser.execute_script("return document.documentElement.dataset.shown") or 0)
 
 

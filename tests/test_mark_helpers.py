@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from outlast.torture.marks import Marks
+from outlast.products.torture.marks import Marks
 
 GUIDE = (ROOT / "docs" / "guide" / "torture.md").read_text()
 ONE_DIGIT = "import os, sys; os.dup2(int(sys.argv[1]), 5); os.execvp(sys.argv[2], sys.argv[2:])"
 """Runs a program with the descriptor as number 5: some shells can redirect to none of two digits."""
 PATIENCE_S = 60
-"""For a compiler on a busy computer; a helper that hangs ends a test all the same."""
+"""Seconds for a compiler on a busy computer; a helper that hangs ends a test all the same."""
 
 
 @contextmanager

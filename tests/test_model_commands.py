@@ -186,7 +186,7 @@ def test_a_chart_is_drawn(browser: Any, outlast: Outlast, tmp_path: Path) -> Non
 
 
 def test_a_second_parity_saves_data_with_one_device_failed(outlast: Outlast) -> None:
-    """By Diff-RAID's formula of one parity, and by hand for two: of a row of codewords one may be unreadable."""
+    """Compares with Diff-RAID's formula for one parity; for two, of a row of codewords one may be unreadable."""
     one, two = (
         printed(outlast, "dlp", "--parities", m, "--parity", ",".join([f"{20 * int(m)}"] * 5), "--limit", "10000")
         for m in ("1", "2")

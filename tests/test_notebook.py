@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 
 def parsed(shown: Any) -> Page:
-    """What a notebook shows, which must load nothing and run nothing."""
+    """Parsed HTML of an object, which must load nothing and run nothing."""
     page = Page(shown._repr_html_())
     assert {tag for tag, _ in page.tags}.isdisjoint({"script", "link", "img", "iframe"})
     names = {name for _, attributes in page.tags for name in attributes}

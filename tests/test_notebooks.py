@@ -37,7 +37,7 @@ def executed(path: Path) -> Any:
 
 
 def printed(cell: Any) -> str:
-    """What a cell of code gave as text."""
+    """Text output of a cell."""
     return "".join(output.get("text", "") for output in cell.get("outputs", ()))
 
 

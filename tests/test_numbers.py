@@ -62,7 +62,7 @@ def test_plain_values_are_json(values: list[float]) -> None:
 
 
 def _by_hand(name: str, rows: list[dict[str, float]]) -> float:
-    """What windows show as one, worked out in plain arithmetic from what the column means."""
+    """Value of several windows merged into one, in plain arithmetic from the column's meaning."""
     known = [row for row in rows if math.isfinite(row[name])]
     if name == "start_s":
         return rows[0][name]

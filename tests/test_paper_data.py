@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from outlast import api, models
 from outlast.errors import ScenarioError
-from outlast.reproduce import paper, write
-from outlast.reproduce.data import load
-from outlast.reproduce.data.checks import check_of
-from outlast.reproduce.data.expression import Words, parse
-from outlast.reproduce.model import CALIBRATED, RUN, Found, Number, Setting, Table
+from outlast.products.reproduce import paper, write
+from outlast.products.reproduce.data import load
+from outlast.products.reproduce.data.checks import check_of
+from outlast.products.reproduce.data.expression import Words, parse
+from outlast.products.reproduce.model import CALIBRATED, RUN, Found, Number, Setting, Table
 
 ROWS = Table(
     [
@@ -273,8 +273,8 @@ def test_rows_over_text_are_labelled_by_it(folder: Path) -> None:
     ("old", "new", "message"),
     [
         ('where = "2"', 'whare = "2"', r"statements\[1\]: whare: unknown key"),
-        ("within = 0", "", r"statements\[1\]: a number that is expected needs within"),
-        ('reason = "exact"', "", r"statements\[1\]: a number that is expected needs within and the reason"),
+        ('reason = "exact"', "", r"statements\[1\]: within needs the reason for it"),
+        ("within = 0", 'claims = "much"', r"statements\[1\]: claims = much: must be one of number, order"),
         ('kind = "simulation"', 'kind = "guess"', r"kind = guess: must be one of simulation, closed form"),
         ("write_amplification.total", "write_amplification.totl", r"no such figure; did you mean"),
         ('figure = "write_amplification.total"', "", r"columns\[0\]: needs figure, value, formula or function"),
@@ -292,6 +292,6 @@ def test_what_cannot_be_is_refused_by_place(folder: Path, old: str, new: str, me
 
 
 def test_the_paper_that_is_data_has_no_code() -> None:
-    here = ROOT / "python" / "outlast" / "reproduce" / "lfs"
+    here = ROOT / "python" / "outlast" / "products" / "reproduce" / "lfs"
     assert {file.suffix for file in here.iterdir()} == {".toml"}
     assert [figure.name for figure in paper("lfs").figures] == ["fig03", "fig04", "fig05", "fig07"]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from outlast.errors import ScenarioError
-from outlast.reproduce.data import charts, figure, load
-from outlast.reproduce.data.blocks import spread
-from outlast.reproduce.data.expression import parse
-from outlast.reproduce.model import Mode, Setting, Table
+from outlast.products.reproduce.data import charts, figure, load
+from outlast.products.reproduce.data.blocks import spread
+from outlast.products.reproduce.data.expression import parse
+from outlast.products.reproduce.model import Mode, Setting, Table
 
 MODE = Mode("quick", 1, "")
 ROWS = Table(

@@ -1,4 +1,4 @@
-"""What of a paper that is data may be code: points from a function, and figures of a module."""
+"""Code in a paper that is data: points from a function, and figures of a module."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from outlast.errors import ScenarioError
-from outlast.reproduce.data import load
-from outlast.reproduce.data.expression import Words, parse
-from outlast.reproduce.model import Cell, Figure, Setting, Table
+from outlast.products.reproduce.data import load
+from outlast.products.reproduce.data.expression import Words, parse
+from outlast.products.reproduce.model import Cell, Figure, Setting, Table
 
 PAPER = """
 name = "small"

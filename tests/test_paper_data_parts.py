@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from outlast.errors import ScenarioError
-from outlast.reproduce.data import charts, figure
-from outlast.reproduce.data.expression import parse
-from outlast.reproduce.model import Mode, Setting, Table
+from outlast.products.reproduce.data import charts, figure
+from outlast.products.reproduce.data.expression import parse
+from outlast.products.reproduce.model import Mode, Setting, Table
 
 HEAD = """
 title = "F"

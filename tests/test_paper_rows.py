@@ -8,8 +8,8 @@ import pytest
 
 from outlast import models
 from outlast.errors import ScenarioError
-from outlast.reproduce.data import load
-from outlast.reproduce.model import Row, Setting, Table
+from outlast.products.reproduce.data import load
+from outlast.products.reproduce.model import Row, Setting, Table
 
 
 @pytest.fixture

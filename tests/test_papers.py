@@ -12,11 +12,17 @@ import pytest
 
 from conftest import ROOT
 from outlast.errors import ScenarioError
-from outlast.reproduce import PAPERS, command, paper, write
-from outlast.reproduce.check import every, near
-from outlast.reproduce.model import (
+from outlast.products.reproduce import PAPERS, command, paper, write
+from outlast.products.reproduce.check import every, near, tolerance
+from outlast.products.reproduce.data.checks import check_of
+from outlast.products.reproduce.model import (
+    CALIBRATED,
     CLOSED,
     KINDS,
+    NUMBER,
+    ORDER,
+    OURS,
+    PAPER,
     RUN,
     TEXT,
     UNKNOWN,
@@ -38,7 +44,7 @@ PRINTED = {
     "msapl": {"Figure": 7, "Table": 3},
     "reparo": {"Figure": 16, "Table": 3},
 }
-"""How many figures and tables each paper has."""
+"""Number of figures and tables in each paper."""
 
 
 def named_in(title: str) -> set[str]:
@@ -117,7 +123,35 @@ def test_verdicts_of_the_documentation_are_of_these_statements() -> None:
         assert all(declared[key].when(Table([])) is False for key in absent), absent
         assert part["counts"] == write.counts(list(there.values()))
         page = (ROOT / "docs" / "papers" / "index.md").read_text()
-        assert f"| {part['counts']['agrees']} of {part['counts']['statements']} |" in page
+        make = runpy.run_path(str(ROOT / "docs" / "make_verdicts.py"))
+        name = f"[{make['PAGES'][part['paper']]}]({part['paper']}.md)"
+        name = f"apart: {name}" if part["apart"] else name
+        assert make["row"](name, len(part["figures"]), part["counts"]) in page
+    assert make["table"](kept) in page
+
+
+def test_no_tolerance_of_a_run_is_wider_than_the_rule() -> None:
+    kept = json.loads((ROOT / "docs" / "papers" / "verdicts.json").read_text())
+    judged = 0
+    for part in kept["papers"]:
+        for verdict in (own for figure in part["figures"] for own in figure["statements"]):
+            rooms = re.findall(r"\(expected \S+ ?\S* within ([\d.e+-]+)\)", verdict["found"])
+            if verdict["kind"] not in (RUN, CALIBRATED) or len(rooms) != len(verdict["numbers"]):
+                continue
+            for number, room in zip(verdict["numbers"], rooms, strict=True):
+                judged += 1
+                assert float(room) <= 1.01 * tolerance(number["paper"], number["unit"]), verdict
+    assert judged > 60
+    assert [tolerance(*asked) for asked in ((3.1, "×"), (57.0, ""), (1.1, "%"), (155.1, "%"))] == pytest.approx(
+        [0.248, 4.56, 0.55, 2]
+    )
+
+
+def test_a_number_without_a_tolerance_has_that_of_the_rule() -> None:
+    """Two points of a percentage, but no more than half of it; 8 % of anything else."""
+    for value, unit, holds in ((4.5, "%", True), (4.6, "%", False), (3.2, "×", True), (3.3, "×", False)):
+        judged = check_of({"value": str(value), "expected": 3, "unit": unit}, "here")(Table([]))
+        assert judged.holds is holds, (value, unit)
 
 
 def test_another_verdict_kind_or_number_is_found_when_a_paper_is_judged_again() -> None:
@@ -192,10 +226,11 @@ def test_a_statement_that_needs_a_trace_is_left_out_without_it() -> None:
 def test_only_what_could_have_failed_is_counted() -> None:
     fails = {kind: kind in (RUN, TEXT) for kind in KINDS}
 
-    def statement(kind: str) -> Statement:
-        return Statement(kind, "1", lambda _: Found(not fails[kind], "1"), "a reason", kind=kind)
+    def statement(kind: str, whose: str = PAPER, claims: str = ORDER) -> Statement:
+        found = Found(not fails[kind], "1")
+        return Statement(kind, "1", lambda _: found, "a reason", kind=kind, whose=whose, claims=claims)
 
-    statements = [statement(kind) for kind in KINDS]
+    statements = [statement(kind) for kind in KINDS] + [statement(kind, whose=OURS) for kind in KINDS]
     figure = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], statements)
     found = write.counts(figure.verdicts(Table([])))
     assert {name: found[name] for name in ("statements", "agrees", "differs")} == {
@@ -203,8 +238,16 @@ def test_only_what_could_have_failed_is_counted() -> None:
         "agrees": 1,
         "differs": 1,
     }
-    assert {kind: own["agrees"] for kind, own in found["by_kind"].items()} == {kind: not fails[kind] for kind in KINDS}
-    assert all(own["statements"] == 1 for own in found["by_kind"].values())
+    kinds = found["order"] | found["aside"]
+    assert {kind: own["agrees"] for kind, own in kinds.items()} == {kind: not fails[kind] for kind in KINDS}
+    assert all(own["statements"] == 1 for own in kinds.values())
+    assert found["ours"]["statements"] == len(KINDS)
+    assert all(own["statements"] == 0 for own in found["number"].values())
+    # A number of the paper is apart from an order; without a word, one that stands beside ours is a claim.
+    number = Figure("fig1", "", "", lambda _: [], {}, lambda _: [], [statement(RUN, claims=NUMBER)])
+    assert write.counts(number.verdicts(Table([])))["number"][RUN]["statements"] == 1
+    beside = Statement("A number.", "1", lambda _: near("x", 1, 2, 1))
+    assert (beside.judge(Table([]))["claims"], statements[0].judge(Table([]))["claims"]) == (NUMBER, ORDER)
     # A statement without a kind has that of its figure.
     plain = [Statement("as the figure", "1", lambda _: Found(True, "1"))]
     (verdict,) = Figure("fig1", "Figure 1", "", lambda _: [], {}, lambda _: [], plain, kind=TEXT).verdicts(Table([]))

@@ -44,7 +44,7 @@ def test_hints_of_a_placement_are_as_good_as_the_workloads_own(tiny: Path) -> No
 def test_writes_are_what_they_say(tiny: Path, loop: str) -> None:
     seen: list[Writes] = []
 
-    def place(writes: Writes) -> NDArray[np.uint8]:
+    def place(writes: Writes) -> NDArray[np.uint16]:
         seen.append(writes)
         return writes.hint
 
@@ -78,7 +78,7 @@ def test_writes_are_what_they_say(tiny: Path, loop: str) -> None:
 WRONG: dict[str, tuple[Callable[[Writes], Any], str]] = {
     "too few": (lambda writes: writes.hint[1:], r"returned \d+ hints for \d+ writes"),
     "no numbers": (lambda writes: writes.offset / 2, "returned float64: hints are whole numbers"),
-    "too large": (lambda writes: writes.offset, r"returned hints from \d+ to \d+: must be 0 to 255"),
+    "too large": (lambda writes: writes.offset, r"returned hints from \d+ to \d+: must be 0 to 65535"),
     "raises": (lambda writes: vars(writes)["colour"], "KeyError: .colour."),
 }
 
@@ -120,7 +120,8 @@ def test_sepbit_gains_with_skew_and_nothing_without(tmp_path: Path) -> None:
     seeds = (1, 2, 3)
     found = {
         (theta, way): [
-            amplification("zipf" if theta else "uniform", theta or 1.0, seed, way, requests=200_000) for seed in seeds
+            amplification("zipf" if theta else "uniform", theta or 1.0, seed, way, requests=50_000, blocks=128)
+            for seed in seeds
         ]
         for theta in (0.0, 0.6, 0.8, 1.0)
         for way in ("nosep", "sepgc", "sepbit")
@@ -134,7 +135,7 @@ def test_sepbit_gains_with_skew_and_nothing_without(tmp_path: Path) -> None:
         for theta in (0.6, 0.8, 1.0)
     ]
     assert all(max(less) < min(more) for less, more in pairwise(gains)), gains
-    # The second open superblock is one of 75 that are spare: 1.3 % of the spare space, and so of amplification.
+    # The second open superblock is one of some twenty that are spare; collection misses a part of it, 0.8 % at most.
     for own, base in zip(found[0.0, "sepbit"], found[0.0, "sepgc"], strict=True):
         assert own / base == pytest.approx(1, abs=0.02), found
 

@@ -37,7 +37,7 @@ def run(changes: dict[str, Any] | None = None, **policies: Any) -> outlast.Resul
 
 
 def told(result: outlast.Result, event: str) -> list[float]:
-    """When such an event happened."""
+    """Times of an event, in seconds."""
     events = result.tables["array_events"]
     return [at for at, what in zip(events["at_s"], events["event"], strict=True) if what == event]
 

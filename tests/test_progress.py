@@ -68,7 +68,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 def fractions(place: Place) -> list[float]:
-    """How far the bar has been."""
+    """Fractions that the bar has shown."""
     return [float(found[1]) for html in place.shown if (found := re.search(r'value="([\d.]+)"', html))]
 
 

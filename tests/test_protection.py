@@ -8,10 +8,10 @@ import pytest
 
 from conftest import ROOT, traces_folder
 from outlast import api, models
+from outlast.products.reproduce import cells, paper
+from outlast.products.reproduce.model import Cell, Setting, Table
+from outlast.products.reproduce.msapl import common
 from outlast.report import render
-from outlast.reproduce import cells, paper
-from outlast.reproduce.model import Cell, Setting, Table
-from outlast.reproduce.msapl import common
 from sample import sample_result, with_classes
 
 SCENARIOS = ROOT / "scenarios"

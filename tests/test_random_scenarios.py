@@ -12,12 +12,12 @@ import pytest
 
 from conftest import Outlast, files_below
 from random_scenarios import chance, differential, generate, laws, monotone, run, shrink, untimed
-from random_scenarios.__main__ import judge, look_at
+from random_scenarios.__main__ import Verdict, judge, look_at
 from random_scenarios.draw import Settings, at, merged
 from random_scenarios.run import Broken, Ran, Refused
 
-SCENARIOS = 80
-"""So many take half a minute of processor time, comparisons included."""
+SCENARIOS = 60
+"""Scenarios of a run of the tests: some ten seconds of processor time, comparisons included."""
 FILES = 10
 
 
@@ -27,6 +27,12 @@ def first_seed(request: pytest.FixtureRequest) -> int:
     given = request.config.getoption("--hypothesis-seed", default=None)
     number = int(given) if given not in (None, "random") else random.SystemRandom().randrange(1 << 30)
     return number // 100 * 100
+
+
+@pytest.fixture(scope="module")
+def verdicts(first_seed: int) -> list[Verdict]:
+    """Outcomes of the scenarios, each run once for all tests."""
+    return [judge(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
 
 
 @pytest.mark.parametrize("seed", [60225, 60387, 61243])
@@ -47,7 +53,7 @@ def test_pages_in_buffers_have_the_parity_of_a_code_that_came_later(seed: int) -
 
 
 def test_a_replacement_that_the_factory_made_unusable_is_told_and_not_a_crash() -> None:
-    """It has more bad blocks than spare ones, by chance: other drives of the same settings can be used."""
+    """The replacement has more bad blocks than spare ones by chance; other drives of the same settings are usable."""
     assert judge(63398).violations == []
 
 
@@ -56,19 +62,17 @@ def test_a_drive_without_a_victim_whose_data_finds_a_place_is_read_only() -> Non
     assert judge(63507).violations == []
 
 
-def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(first_seed: int) -> None:
-    found = [judge(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
-    kinds = [verdict.kind for verdict in found]
-    assert [(verdict.seed, own) for verdict in found for own in verdict.violations] == []
+def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(verdicts: list[Verdict]) -> None:
+    kinds = [verdict.kind for verdict in verdicts]
+    assert [(verdict.seed, own) for verdict in verdicts for own in verdict.violations] == []
     assert kinds.count("ran") > SCENARIOS // 2, "most scenarios run"
-    assert {name for verdict in found for name in verdict.compared} >= {"agree"}, "some are compared"
+    assert {name for verdict in verdicts for name in verdict.compared} >= {"agree"}, "some are compared"
 
 
 def test_the_program_refuses_what_cannot_run_with_exit_code_two_and_leaves_nothing(
-    first_seed: int, outlast: Outlast, tmp_path: Path
+    verdicts: list[Verdict], outlast: Outlast, tmp_path: Path
 ) -> None:
-    cases = [generate.case(seed) for seed in range(first_seed, first_seed + SCENARIOS)]
-    refused = [own for own in cases if isinstance(run.outcome(own), Refused)]
+    refused = [generate.case(verdict.seed) for verdict in verdicts if verdict.kind == Refused.__name__.lower()]
     assert refused, "some scenarios are refused"
     for own in refused[:FILES]:
         place = own.write(tmp_path / str(own.seed))
@@ -165,7 +169,7 @@ def test_a_process_that_dies_is_told_from_one_that_answers() -> None:
 
 
 def test_what_breaks_is_made_small() -> None:
-    """What is looked at here breaks as long as there are a trim and a write cache that is off."""
+    """The law broken here needs a trim and a write cache that is off, and nothing else."""
     seed = next(seed for seed in range(500) if breaks(generate.case(seed)))
     small = shrink.shrink(generate.case(seed), breaks)
     assert breaks(small) == ["a trim without a cache: #"]
@@ -181,7 +185,7 @@ def breaks(own: generate.Case) -> list[str]:
 
 
 def test_comparisons_have_something_to_compare() -> None:
-    """Of a closed loop without faults, a faster drive; of any that runs, other ways to run it."""
+    """A faster drive is compared for a closed loop without faults, other ways to run for any case that runs."""
     cases = map(generate.case, range(100))
     own = next(each for each in cases if monotone.plain(each) and isinstance(run.outcome(each), Ran))
     assert monotone.compared(own) is not None and differential.compared(own) is not None
@@ -189,7 +193,7 @@ def test_comparisons_have_something_to_compare() -> None:
 
 
 def test_runs_with_and_without_time_are_compared_where_the_difference_is_not_chance() -> None:
-    """In one seed of five they write as much, and a tenth more is more than chance."""
+    """One seed in five writes the same amounts; there a tenth more is above chance."""
     compared = {seed: untimed.compared(generate.case(seed)) for seed in range(40, 60)}
     found = [seed for seed, differences in compared.items() if differences is not None]
     assert len(found) >= 4 and all(compared[seed] == [] for seed in found), compared

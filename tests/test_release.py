@@ -77,7 +77,7 @@ def package(name: str, kind: str = "lib", licence: str = "MIT/Apache-2.0") -> di
 
 
 def node(name: str, **needs: str | None) -> dict[str, Any]:
-    """What it depends on, and for what: to be compiled in (None), to build it, or to test it."""
+    """Node of cargo's graph with its dependencies: to compile in (None), to build it, or to test it."""
     return {"id": name, "deps": [{"pkg": pkg, "dep_kinds": [{"kind": kind}]} for pkg, kind in needs.items()]}
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from conftest import ROOT
 from outlast import models, points
-from outlast.reproduce import cells, paper
-from outlast.reproduce.model import Cell, Figure, Row, Setting, Table
-from outlast.reproduce.reparo import example
+from outlast.products.reproduce import cells, paper
+from outlast.products.reproduce.model import Cell, Figure, Row, Setting, Table
+from outlast.products.reproduce.reparo import example
 
 REPARO = paper("reparo")
 FIGURES = {figure.name: figure for figure in REPARO.figures}
@@ -187,7 +187,7 @@ def several(figure: str, drops: dict[tuple[str, str], float]) -> list[Row]:
         drop = drops[own.labels["utilisation"], own.labels["scheme"]] * int(own.labels["failures"])
         record = copy.deepcopy(demo())
         record["summary"]["throughput"]["iops"] = 1000 * (1 - drop)
-        record["summary"]["write_amplification"]["total"] = 2 * (1 + drop)
+        record["summary"]["write_amplification"] |= {"total": 2 * (1 + drop), "by_core": [2 * (1 + drop)] * 4}
         records.append(record)
     return rows(figure, ran, *records)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from outlast.reproduce import cells
+from outlast.products.reproduce import cells
 from test_reparo import GONE, demo, planned, rows
 
 

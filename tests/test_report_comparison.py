@@ -1,4 +1,4 @@
-"""What a comparison says first, how large a report is, and the chart library that it holds."""
+"""Comparisons: their first sentence, the size of a report, and the chart library in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results of one name are called when they are compared, and where their settings are shown."""
+"""Labels of compared results of one name, and the place where their settings are shown."""
 
 from __future__ import annotations
 

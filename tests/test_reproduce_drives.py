@@ -13,10 +13,10 @@ import pytest
 from conftest import ROOT
 from outlast import api
 from outlast.fio import Request, requests
-from outlast.reproduce import DRIVES, PAPERS, cells, command, paper
-from outlast.reproduce.drives import common, latency, load, measured
-from outlast.reproduce.drives.shapes import RULES, Point, shapes
-from outlast.reproduce.model import Setting, Table, incomplete
+from outlast.products.reproduce import DRIVES, PAPERS, cells, command, paper
+from outlast.products.reproduce.drives import common, latency, load, measured
+from outlast.products.reproduce.drives.shapes import RULES, Point, shapes
+from outlast.products.reproduce.model import Setting, Table, incomplete
 from outlast.why.quantity import nanos
 
 PAPER = paper("drives")
@@ -36,7 +36,7 @@ SECTORS = {
     "solidigm-p5336-7680g": 15_002_931_888,
     "solidigm-p5520-1920g": 3_750_748_848,
 }
-"""Of the data sheets: what IDEMA's formula gives for the name of each drive."""
+"""Sectors by the data sheets, equal to IDEMA's formula for the capacity in each drive's name."""
 
 
 def test_sectors_are_those_of_the_name() -> None:
@@ -175,7 +175,7 @@ def test_what_stands_for_a_share_of_the_maximum() -> None:
 
 
 def rows_of_a_drive(drive: common.Drive, factor: float) -> Table:
-    """What a run would give whose percentiles are so many times the measured ones."""
+    """Table of a run whose percentiles are `factor` times the measured ones."""
     jobs = []
     for own in latency.chosen(drive):
 

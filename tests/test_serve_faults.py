@@ -39,6 +39,34 @@ def test_without_parity_a_dead_die_takes_data_and_writing_heals(tmp_path: Path) 
         assert served.ask("metrics")["operations"][0]["errors"] >= 1
 
 
+@needs("qemu-io", "nbdinfo")
+def test_lba_status_is_what_clients_cannot_read(tmp_path: Path) -> None:
+    repair = '[device.repair]\nscheme = "isolated"\nidentifier = "p2l-block"\n'
+    with serving(tmp_path, ROOMY.replace("[device.protection]\ndata = 3\n", repair)) as served:
+        assert served.ask("lba_status") == []
+        served.qemu_io("write -P 5 0 16M", "flush")
+        served.ask("fault", fault={"kind": "die", "die": 1})
+        assert served.ask("lba_status") == [], "the drive has not noticed"
+        served.qemu_io("read 0 1M", code=1)
+        served.ask("clock", advance="1s")
+        found = json.loads(served.run("nbdinfo", "--json", "--map=x-outlast:health", served.server.uri))
+        lost = [(extent["offset"], extent["length"]) for extent in found if extent["type"] & 1]
+        runs = served.ask("lba_status")
+        assert [(run["offset"], run["length"]) for run in runs] == lost
+        assert not any(run["readable"] for run in runs)
+        at, length = lost[1]
+        assert served.ask("lba_status", offset=at + 512, length=length) == [
+            {"offset": at + 512, "length": length - 512, "readable": False}
+        ]
+        served.qemu_io(f"write -P 6 {at} {length}", "flush")
+        assert [(run["offset"], run["length"]) for run in served.ask("lba_status")] == [lost[0], *lost[2:]]
+        assert (
+            served.refusal("lba_status", offset=100) == "offset = 100: must be a multiple of 512, the bytes of a sector"
+        )
+        assert served.refusal("lba_status", length=1) == "length = 1: must be a multiple of 512, the bytes of a sector"
+        assert served.refusal("lba_status", device=1) == "device = 1: there is no drive"
+
+
 @needs("fio")
 def test_with_parity_nothing_is_lost_with_a_die_that_dies_under_load(tmp_path: Path) -> None:
     with serving(tmp_path, ROOMY) as served:

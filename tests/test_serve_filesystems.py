@@ -21,7 +21,7 @@ MAKE = {
     "xfs": (["mkfs.xfs", "-q"], ["xfs_repair", "-n"]),
     "btrfs": (["mkfs.btrfs", "-q"], ["btrfs", "check"]),
 }
-"""How each is made, and checked."""
+"""Commands that make and check each file system."""
 
 can_mount = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/fuse").exists() or not Path("/dev/loop-control").exists(),
@@ -30,7 +30,7 @@ can_mount = pytest.mark.skipif(
 
 
 def run(*command: str) -> str:
-    """What a program prints; it must succeed."""
+    """Output of a program, which must succeed."""
     done = subprocess.run(command, text=True, capture_output=True, timeout=PATIENCE_S)
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -70,7 +70,7 @@ def tree(folder: Path) -> None:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """What is in every file."""
+    """Hash of every file."""
     files = sorted(path for path in folder.rglob("file-*"))
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -125,7 +125,7 @@ def mirrored(uris: list[str], folder: Path, *make: str) -> Iterator[Path]:
 
 
 def scrubbed(mount: Path) -> dict[str, int]:
-    """What a scrub of the file system counts."""
+    """Counts of a scrub of the file system."""
     scrub = ["btrfs", "scrub", "start", "-B", "-R", str(mount)]
     done = subprocess.run(scrub, text=True, capture_output=True, timeout=PATIENCE_S)
     # 3: it has met what it could not correct.

@@ -53,7 +53,7 @@ def by_libnbd(uri: str, commands: str) -> None:
 
 
 def files_of(image: Path) -> dict[str, str]:
-    """What is in an image, by file."""
+    """Hash of each file of an image."""
     paths = [path for path in image.rglob("*") if path.is_file()]
     return {str(path.relative_to(image)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 

@@ -19,7 +19,7 @@ from served import SMALL, SYSTEM_PYTHON, Served, needs_libnbd, start
 CLIENT = str(Path(__file__).parent / "killed_client.py")
 UNITS = 400
 CHECKPOINTS = ("--checkpoint-every", "128KiB")
-"""So short a distance that kills come while checkpoints are written."""
+"""Options with a distance so short that kills come while checkpoints are written."""
 
 SMALL_ARRAY = (
     SMALL
@@ -40,14 +40,14 @@ def client(*arguments: str) -> subprocess.Popen[str]:
 
 
 def said(process: subprocess.Popen[str]) -> Any:
-    """What the client has found."""
+    """Report of the client, parsed."""
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, err
     return json.loads(out)
 
 
 def kill_under_load(served: Served, seed: int, seconds: float) -> Any:
-    """What had been written and promised when the server was killed."""
+    """Kills the server under load; returns the client's account of writes and promises."""
     writer = client("write", served.uri, str(seed), str(UNITS))
     assert writer.stdout is not None
     writer.stdout.readline()
@@ -58,7 +58,7 @@ def kill_under_load(served: Served, seed: int, seconds: float) -> Any:
 
 
 def look(served: Served) -> list[int]:
-    """What each unit holds."""
+    """Version that each unit holds."""
     found: list[int] = said(client("read", served.uri, str(UNITS)))
     return found
 

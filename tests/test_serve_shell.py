@@ -17,12 +17,12 @@ from served import SMALL
 
 
 def is_there(pid: str) -> bool:
-    """Whether a process lives, and is no zombie."""
+    """True if a process lives and is no zombie."""
     return subprocess.getoutput(f"ps -o state= -p {pid}").strip() not in ("", "Z")
 
 
 def wait_for(file: Path) -> str:
-    """What a command has written, once it has."""
+    """Waits for a command's file and returns its content."""
     assert eventually(lambda: file.exists() and file.read_text().endswith("\n"))
     return file.read_text().strip()
 

@@ -49,7 +49,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Those of somebody else."""
+    """Certificates of another authority."""
     return certificates(tmp_path_factory.mktemp("tls") / "theirs")
 
 
@@ -149,7 +149,7 @@ def test_encryption_may_be_left_to_clients(tmp_path: Path, ours: Path) -> None:
 
 
 def exactly(stream: socket.socket, count: int) -> bytes:
-    """So many bytes; fewer where the other side has hung up."""
+    """Receives `count` bytes; fewer where the other side has hung up."""
     found = b""
     while len(found) < count and (more := stream.recv(count - len(found))):
         found += more
@@ -166,7 +166,7 @@ def knock(port: int) -> socket.socket:
 
 
 def ended(stream: socket.socket) -> bool:
-    """Whether the server hangs up."""
+    """True if the server hangs up."""
     stream.settimeout(PATIENCE_S)
     try:
         while stream.recv(4096):

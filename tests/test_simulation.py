@@ -11,19 +11,12 @@ import numpy as np
 import pytest
 
 import outlast
+from drives import geometry
 
 SMALL: dict[str, Any] = {
     "seed": 11,
     "device": {
-        "geometry": {
-            "channels": 4,
-            "chips_per_channel": 1,
-            "dies_per_chip": 2,
-            "planes_per_die": 1,
-            "blocks_per_plane": 64,
-            "pages_per_block": 32,
-            "page_size": "16KiB",
-        },
+        "geometry": geometry(4, 64, 32, "16KiB", dies=2),
         "timing": {"read": "60us", "program": "700us", "erase": "3500us", "bus": "800MB/s"},
         "ftl": {"over_provisioning": 0.6, "spare_blocks": 4, "gc": {"policy": "d-choices"}},
         "protection": {"data": 7, "parity": 1},
@@ -58,7 +51,7 @@ def stripped(result: outlast.Result) -> str:
 
 
 def same_tables(one: outlast.Result, other: outlast.Result) -> bool:
-    """Whether all tables of two results are the same to the bit."""
+    """True if all tables of two results are the same to the bit."""
     assert one.tables.keys() == other.tables.keys()
     pairs = [(own, other.tables[name][key]) for name, table in one.tables.items() for key, own in table.items()]
     return all(

@@ -15,7 +15,7 @@ from conftest import ROOT, Outlast
 from outlast import sweep_schema
 from outlast.errors import ScenarioError
 from outlast.sweeps import keys
-from outlast.sweeps.spec import read
+from outlast.sweeps.reading import read
 
 AXIS = {"setting": "device.ftl.gc.policy", "values": ["greedy", "fifo"]}
 SPAN = {"setting": "workload.synthetic.rate_iops", "from": 100, "to": 1000}
@@ -92,7 +92,7 @@ BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def accepts(said: Any) -> bool:
-    """Whether the schema takes what a file says."""
+    """True if the schema accepts the content of a file."""
     schema = sweep_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     return bool(jsonschema.Draft202012Validator(schema).is_valid(said))

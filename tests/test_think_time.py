@@ -6,20 +6,14 @@ from typing import Any
 
 import pytest
 
+from drives import geometry
 from outlast import ScenarioError, api
 from outlast.why.quantity import nanos
 
 SMALL: dict[str, Any] = {
     "extends": "demo",
     "device": {
-        "geometry": {
-            "channels": 2,
-            "dies_per_chip": 1,
-            "planes_per_die": 1,
-            "blocks_per_plane": 128,
-            "pages_per_block": 32,
-            "page_size": "4KiB",
-        },
+        "geometry": geometry(2, 128, 32),
         "ftl": {"capacity": "26MiB"},
         "controller": {"write_buffer": "64KiB", "read_cost": "0us", "write_cost": "0us", "internal_operations": 2},
     },

@@ -27,12 +27,12 @@ ARCHAIC = {
 """Turns of phrase that a reader stumbles over, and what to write instead."""
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(todo|unimplemented|dbg)!|\bfor now\b(?! in\b)")
-"""What is left to be done later."""
+"""Marks of work that is left to be done."""
 
 
 def sources(*suffixes: str) -> Iterator[Path]:
     """All files of the project with one of `suffixes`, as paths from its root."""
-    for folder in ("crates", "python", "tests", "release", "fuzz/fuzz_targets", "docs", "scenarios"):
+    for folder in ("crates", "products", "python", "tests", "release", "fuzz/fuzz_targets", "docs", "scenarios"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in suffixes and "target" not in path.parts and not path.is_symlink():
                 yield path.relative_to(ROOT)
@@ -152,7 +152,7 @@ def test_one_folder_of_serve_knows_nbd() -> None:
 
 def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:
     listed = 0
-    for whole in sorted((ROOT / "crates").glob("*/tests/all.rs")):
+    for whole in sorted([*ROOT.glob("crates/*/tests/all.rs"), *ROOT.glob("products/*/tests/all.rs")]):
         modules = set(re.findall(r"^mod (\w+);$", whole.read_text(), re.MULTILINE))
         files = {path.stem for path in whole.parent.glob("*.rs")} - {"all"}
         assert files <= modules, f"{whole.relative_to(ROOT)} lacks {', '.join(sorted(files - modules))}"
@@ -163,9 +163,11 @@ def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:
 def test_crates_depend_only_on_those_below_them() -> None:
     rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
     # A row that begins with a folder of tests has a crate for them, which may use all others.
-    order = [name for row in rows if row.startswith("`crates/") for name in re.findall(r"crates/([a-z-]+)/", row)]
-    free = {name for row in rows if not row.startswith("`crates/") for name in re.findall(r"crates/([a-z-]+)/", row)}
-    manifests = {path.parent.name: tomllib.loads(path.read_text()) for path in (ROOT / "crates").glob("*/Cargo.toml")}
+    room, ours = re.compile(r"(?:crates|products)/([a-z-]+)/"), ("`crates/", "`products/")
+    order = [name for row in rows if row.startswith(ours) for name in room.findall(row)]
+    free = {name for row in rows if not row.startswith(ours) for name in room.findall(row)}
+    files = [*ROOT.glob("crates/*/Cargo.toml"), *ROOT.glob("products/*/Cargo.toml")]
+    manifests = {path.parent.name: tomllib.loads(path.read_text()) for path in files}
     assert set(manifests) == set(order) | free, "ARCHITECTURE.md has a row for each crate"
     arrows = 0
     for name in order:

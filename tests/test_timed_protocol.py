@@ -17,13 +17,12 @@ HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
 
 class Timer:
-    """What a loop gives for a call to come."""
+    """Handle of a scheduled call, as an event loop returns it."""
 
     def __init__(self, at: float, call: Callable[[], None]) -> None:
         self.at, self.call, self.is_off = at, call, False
 
     def cancel(self) -> None:
-        """It does not come."""
         self.is_off = True
 
 
@@ -31,7 +30,7 @@ class Task:
     """Work that never ends."""
 
     def add_done_callback(self, _: Any) -> None:
-        """Which never comes."""
+        """Ignores the callback: the connection of these tests never closes."""
 
 
 class Loop:
@@ -46,7 +45,7 @@ class Loop:
         return self.now
 
     def call_later(self, delay: float, call: Callable[..., None], *what: Any) -> Timer:
-        """As a loop does."""
+        """Schedules a call on the loop's simulated clock."""
         self.timers.append(Timer(self.now + delay, lambda: call(*what)))
         return self.timers[-1]
 
@@ -78,17 +77,16 @@ class Transport:
     close = abort
 
     def is_closing(self) -> bool:
-        """Whether it is."""
         return self.is_over
 
     def get_extra_info(self, _: str) -> None:
-        """Nothing is known."""
+        """Knows nothing of the peer."""
 
     def write(self, _: bytes) -> None:
         """Goes nowhere."""
 
     def pause_reading(self) -> None:
-        """Nothing comes anyway."""
+        """Does nothing: no data arrives in these tests."""
 
     resume_reading = pause_reading
 

@@ -57,7 +57,7 @@ class Listener:
 
 
 def check(program: str, mark: str, **environment: str) -> tuple[int, str]:
-    """How a check ends, and what it prints."""
+    """Exit code and output of a check."""
     done = subprocess.run(
         [sys.executable, str(CASES / program), "check"],
         env={**os.environ, **environment, "OUTLAST_MARK": mark}, text=True, capture_output=True,

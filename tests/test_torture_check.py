@@ -18,7 +18,7 @@ import pytest
 from conftest import call
 from ledgers import CHECK, FUNCTION, record
 from outlast import _core
-from outlast.torture.crash import State
+from outlast.products.torture.crash import State
 from patience import PATIENCE_S
 
 ENTRIES = 10
@@ -56,7 +56,7 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def is_owed(state: State) -> bool:
-    """Whether a state of a ledger lacks an entry that was promised: write i is entry i + 1."""
+    """True if a state of a ledger lacks an entry that was promised: write i is entry i + 1."""
     return any(int(piece.partition(":")[0]) < int(state.mark or 0) for piece in state.lost)
 
 

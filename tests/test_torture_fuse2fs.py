@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from outlast.errors import TortureError
-from outlast.torture import fuse2fs
-from outlast.torture.mounts import Disk, Ran, Worker, choose
+from outlast.products.torture import fuse2fs
+from outlast.products.torture.mounts import Disk, Ran, Worker, choose
 from patience import PATIENCE_S, eventually
 from served import needs
 from tortured import disk, image, in_threads, needs_loop
@@ -28,7 +28,7 @@ mv old new; echo two > new/two; sync new/two; copy 2
 truncate -s 5000 numbers; rm new/one; sync numbers; copy 3
 for i in $(seq 1 200); do echo "$i" > "new/$i"; done; sync new/200; copy 4
 """
-"""What the device holds while it is mounted: what is not in the journal yet is in memory, and lost."""
+"""Script that copies the device while it is mounted: data in memory that is not in the journal yet is lost."""
 TREE = """
 cd "$OUTLAST_MOUNT"
 find . ! -name lost+found -printf '%p %y %m %s %l\\n' | sort

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from guested import HERE, needs_guest
-from outlast.torture import guest_files
-from outlast.torture.guest_machine import HARDWARE, KVM, acceleration
-from outlast.torture.mounts import Disk, Ran, Worker, choose
+from outlast.products.torture import guest_files
+from outlast.products.torture.guest_machine import HARDWARE, KVM, acceleration
+from outlast.products.torture.mounts import Disk, Ran, Worker, choose
 from patience import PATIENCE_S, eventually
 from served import needs
 from tortured import disk, image
@@ -171,7 +171,7 @@ def test_a_guest_ends_with_the_process_that_booted_it(tmp_path: Path) -> None:
 import sys
 sys.path[:] = {sys.path!r}
 import guested
-from outlast.torture import mounts
+from outlast.products.torture import mounts
 with mounts.choose("ext4", name="guest").worker() as worker:
     worker.run(mounts.Disk(1 << 20, lambda _: 0, None), "ext4", ["true"], {{}}, 9, False)
 """
@@ -199,5 +199,5 @@ def test_how_a_guest_is_run_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     name, words = acceleration()
     assert (name == "kvm") == (os.access(KVM, os.R_OK | os.W_OK) and any(path.exists() for path in HARDWARE))
     assert name.upper() in words
-    monkeypatch.setattr("outlast.torture.guest_machine.KVM", Path("/absent/kvm"))
+    monkeypatch.setattr("outlast.products.torture.guest_machine.KVM", Path("/absent/kvm"))
     assert acceleration() == ("tcg", "emulated (TCG), since /absent/kvm is not here")

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from guested import needs_guest
-from outlast.cli.torture_guest import guest_files_command, guest_files_option
 from outlast.errors import TortureError
-from outlast.torture import guest, guest_files, guest_image
-from outlast.torture.guest_boot import APPLETS, FILE_SYSTEMS, MODULES
-from outlast.torture.guest_image import AbsentError, Contents, image
-from outlast.torture.guest_machine import nbd_node
+from outlast.products.torture import guest, guest_files, guest_image
+from outlast.products.torture.cli.guest import guest_files_command, guest_files_option
+from outlast.products.torture.guest_boot import APPLETS, FILE_SYSTEMS, MODULES
+from outlast.products.torture.guest_image import AbsentError, Contents, image
+from outlast.products.torture.guest_machine import nbd_node
 
 
 def test_a_folder_without_the_files_says_which_and_what_gets_them(

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guested import needs_guest
-from outlast.torture import guest_files
-from outlast.torture.guest_image import kernel
-from outlast.torture.guest_kernel import ENTRY, PAYLOAD, SETUP_SECTORS, unpacked
+from outlast.products.torture import guest_files
+from outlast.products.torture.guest_image import kernel
+from outlast.products.torture.guest_kernel import ENTRY, PAYLOAD, SETUP_SECTORS, unpacked
 
 PLAIN = b"\x7fELF" + bytes(500) + ENTRY + bytes(77)
 PACKERS: dict[str, Callable[[bytes], bytes]] = {"xz": lzma.compress, "gzip": gzip.compress}

@@ -16,7 +16,7 @@ KILLED = (
     """
 import sys, threading
 from pathlib import Path
-from outlast.torture.mounts import choose
+from outlast.products.torture.mounts import choose
 sys.path.insert(0, {tests!r})
 from tortured import disk
 
@@ -74,7 +74,7 @@ def test_no_plain_file_is_left_when_the_process_is_killed(tmp_path: Path) -> Non
 def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> None:
     """Killed after the check has begun, and before its group is known to whoever is to end it."""
     program = (
-        "import os, signal, subprocess; from outlast.torture import cleanup\n"
+        "import os, signal, subprocess; from outlast.products.torture import cleanup\n"
         "with cleanup.temporary_folder() as folder:\n"
         "    own = os.environ | {'OUTLAST_DEVICE': f'{folder}/drive'}\n"
         "    check = subprocess.Popen(['sleep', '84'], env=own, start_new_session=True)\n"
@@ -88,7 +88,7 @@ def test_a_check_that_had_just_begun_ends_with_the_process(tmp_path: Path) -> No
 
 
 def test_no_folder_is_left_when_a_check_is_killed(tmp_path: Path) -> None:
-    """That of the drive, and that of the marks that the check is told."""
+    """Both folders must go: the drive's, and that of the marks that the check reads."""
     record(tmp_path, 4, 1, "ledger.outlast")
     (tmp_path / "check.sh").write_text(f"#!/bin/sh\ntouch {tmp_path}/checks; sleep 80; :\n")
     (tmp_path / "check.sh").chmod(0o755)

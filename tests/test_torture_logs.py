@@ -25,7 +25,7 @@ has_nbd = pytest.mark.skipif(not has_libnbd(), reason="python3-libnbd absent")
 
 
 def torture(*arguments: object, check: int | None = 0) -> str:
-    """What `outlast torture` says."""
+    """Output of `outlast torture`."""
     command = [sys.executable, "-m", "outlast", "torture", *map(str, arguments)]
     done = subprocess.run(command, text=True, capture_output=True, timeout=PATIENCE_S)
     assert check is None or done.returncode == check, f"{done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from outlast.torture.marks import Marks, RefusedError
+from outlast.products.torture.marks import Marks, RefusedError
 
 
 class Loud:

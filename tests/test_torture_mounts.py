@@ -14,8 +14,8 @@ import pytest
 
 import outlast
 from outlast.errors import TortureError
-from outlast.torture import device, linux, loop
-from outlast.torture.mounts import BACKENDS, Disk, Ran, Worker, choose
+from outlast.products.torture import device, linux, loop
+from outlast.products.torture.mounts import BACKENDS, Disk, Ran, Worker, choose
 from patience import PATIENCE_S, eventually
 from served import needs
 from tortured import MAKE, disk, image, in_threads, lacks, needs_loop
@@ -25,7 +25,7 @@ file_systems = pytest.mark.parametrize(
 )
 
 COPY = 'dd if="$OUTLAST_DEVICE" bs=1M iflag=direct conv=sparse status=none'
-"""What the device holds, rather than what the file system has in memory of it."""
+"""Copies the device's content past the file system's cache."""
 
 
 def shell(worker: Worker, state: Disk, fs: str, script: str, timeout: float = PATIENCE_S, fsck: bool = False) -> Ran:

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Outlast
 from outlast._core import Recording
-from outlast.torture.mounts import Disk, choose
+from outlast.products.torture.mounts import Disk, choose
 from patience import PATIENCE_S, eventually
 from served import needs
 from tortured import MAKE, attached, in_threads, lacks, needs_loop

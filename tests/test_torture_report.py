@@ -16,17 +16,17 @@ from rich.console import Console
 
 from conftest import Outlast, call
 from ledgers import FUNCTION, record
+from outlast.products.torture import summary
+from outlast.products.torture.check import check
+from outlast.products.torture.check_request import CheckRequest
+from outlast.products.torture.crash import State
+from outlast.products.torture.junit import junit
+from outlast.products.torture.page import page
+from outlast.products.torture.result import Result
+from outlast.products.torture.results import file_name
+from outlast.products.torture.timeline import MOST_SHADES, WIDTH, Stretch, joined, timeline
+from outlast.products.torture.trial import in_process
 from outlast.report.figure import Figure
-from outlast.torture import summary
-from outlast.torture.check import check
-from outlast.torture.check_request import CheckRequest
-from outlast.torture.crash import State
-from outlast.torture.junit import junit
-from outlast.torture.page import page
-from outlast.torture.result import Result
-from outlast.torture.results import file_name
-from outlast.torture.timeline import MOST_SHADES, WIDTH, Stretch, joined, timeline
-from outlast.torture.trial import in_process
 from served import needs
 from states import FakeRecording, FakeState
 from tortured import needs_loop
@@ -74,7 +74,7 @@ def test_there_is_a_test_case_for_each_state(folder: Path) -> None:
 
 
 def checked(tmp_path: Path, states: list[FakeState], complaint: str) -> Result:
-    """What comes of states that are all bad."""
+    """Result of checking states that are all bad."""
 
     def function(state: State) -> str | None:
         return complaint if state.spans_ns else None

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlast.torture.probability import Class, Span, order, risk, wilson
-from outlast.torture.shrink import ddmin
+from outlast.products.torture.probability import Class, Span, order, risk, wilson
+from outlast.products.torture.shrink import ddmin
 
 NEEDED = st.lists(st.sets(st.integers(0, 11), min_size=1, max_size=5), min_size=1, max_size=4)
 """Sets of pieces: a state is bad if all of any one of them are lost."""

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from outlast import errors
-from outlast.torture.check import check
-from outlast.torture.check_request import CheckRequest
-from outlast.torture.crash import State
-from outlast.torture.result import Result
-from outlast.torture.trial import Trial, in_process
+from outlast.products.torture.check import check
+from outlast.products.torture.check_request import CheckRequest
+from outlast.products.torture.crash import State
+from outlast.products.torture.result import Result
+from outlast.products.torture.trial import Trial, in_process
 from states import FakeRecording, FakeState
 
 
 def checked(made: list[FakeState], tmp_path: Path, bad: set[str], **more: Any) -> tuple[Result, list[str]]:
-    """What comes of made-up states, of which some are bad, and in which order they were checked."""
+    """Result of checking made-up states, of which some are bad, and the order in which they were checked."""
     seen: list[str] = []
 
     def function(state: State) -> bool:

@@ -90,7 +90,7 @@ def test_power_may_fail_again_while_a_program_recovers(how: str, code: int, ledg
 
 
 def test_sectors_that_a_dead_die_takes_along_cannot_be_read(ledger: Path, outlast: Outlast, tmp_path: Path) -> None:
-    record(tmp_path, 6, name="bare.outlast", drive=SMALL.replace("[device.protection]\ndata = 3\n", ""))
+    record(tmp_path, 3, name="bare.outlast", drive=SMALL.replace("[device.protection]\ndata = 3\n", ""))
     command = ("--", SYSTEM_PYTHON, "check.py", "quiet")
     words = ("torture", "check", "bare.outlast")
     faults = ("--model", "fault", "--fault", "die 1", "--fault", "die 0")

@@ -1,4 +1,4 @@
-"""What tests of `outlast torture` share: file systems as states, and whether anything is left behind."""
+"""Helpers for tests of `outlast torture`: file systems as states, and a search for leftovers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from outlast.torture import loop
-from outlast.torture.mounts import Disk
+from outlast.products.torture import loop
+from outlast.products.torture.mounts import Disk
 
 MAKE = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"], "btrfs": ["mkfs.btrfs", "-q", "-f"]}
 SIZE = {"ext4": 128 << 20, "xfs": 300 << 20, "btrfs": 128 << 20}
-"""How each is made, and how large: mkfs.xfs makes none below 300 MiB."""
+"""Size of each file system's image, in bytes: mkfs.xfs makes none below 300 MiB."""
 
 
 def lacks(fs: str) -> str | None:
-    """What this computer lacks to mount a file system as root; `None`: nothing."""
+    """Reason why this computer cannot mount a file system as root; `None` if it can."""
     lack = loop.missing(fs)
     if lack is None and subprocess.run(["which", MAKE[fs][0]], capture_output=True).returncode:
         return f"{MAKE[fs][0]} absent"
@@ -77,7 +77,7 @@ def in_threads(*works: Callable[[], None]) -> None:
 
 
 def attached(folder: str) -> bool:
-    """Whether there still is a loop device of a worker or recorder, which are named after its folder."""
+    """True if a loop device of a worker or recorder is left; it is named after its folder."""
     name = Path(folder).name
     for place in Path("/sys/block").glob("loop*/loop/backing_file"):
         # One that has gone meanwhile.

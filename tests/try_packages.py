@@ -32,7 +32,7 @@ setting = "device.ftl.gc.policy"
 values = ["greedy", "fifo"]
 """
 LIMIT_MB = 120
-"""What an installation may take, with all that runs and reports need."""
+"""Megabytes that an installation may take, with all that runs and reports need."""
 
 
 def build(kind: str, into: Path) -> Path:
@@ -53,7 +53,7 @@ def profile() -> str:
 
 
 def size_mb(folder: Path) -> float:
-    """Of all files below it, in MB, without compiled Python."""
+    """Size of all files below a folder, in MB, without compiled Python."""
     files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     return sum(path.stat().st_size for path in files) / 1e6
 
@@ -67,7 +67,7 @@ class Trial:
     presets: tuple[str, ...] | None
     """Arguments of the runs of all presets; None: the demo alone."""
     target: Path | None = None
-    """Where crates are compiled already; None: nowhere."""
+    """Folder of compiled crates; `None` without one."""
     installers: bool = False
 
     def lines(self, folder: Path) -> Iterator[str]:
@@ -127,7 +127,7 @@ def by_pipx(clock: Clock, wheel: Path) -> None:
 
 
 def run_tool(clock: Clock, program: Path) -> None:
-    """Its version and the demo."""
+    """Runs the program's version and the demo."""
     clock.step("  outlast --version", program, "--version")
     out = program.parent.parent / "demo"
     clock.step("  outlast run demo", program, "run", "demo", "--out", out, "--quiet")
@@ -142,7 +142,7 @@ def largest(venv: Path) -> list[Path]:
 
 
 def trials(kind: str, package: Path, pythons: list[str], brief: bool) -> Iterator[Trial]:
-    """What is tried of a package."""
+    """Installations to try for a package."""
     first, *others = pythons
     if kind == "sdist":
         # The wheel was built there just before, of the same files.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from outlast import _core, api
 from outlast.errors import TortureError
-from outlast.torture import mounts
-from outlast.torture.guest_workload import GuestWorkload
-from outlast.torture.workload import Job, Surroundings
+from outlast.products.torture import mounts
+from outlast.products.torture.guest_workload import GuestWorkload
+from outlast.products.torture.workload import Job, Surroundings
 
 SCRIPT = r"""
 mark() { printf '%s\n' "$1" >&"$OUTLAST_MARK_FD"; read -r _ <&"$OUTLAST_MARK_FD"; }

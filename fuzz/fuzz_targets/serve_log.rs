@@ -9,7 +9,7 @@ use outlast_serve::log::{MAX_PAYLOAD, SegmentReader, segment_header};
 const IMAGE: u64 = 1;
 const SEGMENT: u32 = 1;
 /// Bytes of a record's fields, behind its length and checksum.
-const FIELDS: usize = 28;
+const FIELDS: usize = 36;
 
 /// Bytes as records, each with the fields and the payload that they say.
 fn records(mut bytes: &[u8]) -> Vec<u8> {

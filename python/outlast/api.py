@@ -43,7 +43,7 @@ _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def layer(scenario: ScenarioLike) -> _core.Layer:
-    """What the scenario stands for: a preset, a file or settings."""
+    """Scenario of a preset's name, a file or settings, as text with its format."""
     if isinstance(scenario, Mapping):
         return "json", json_text(scenario)
     if isinstance(scenario, Text):
@@ -155,18 +155,18 @@ def run(
     from outlast import requests
     from outlast.notebook import bar
 
-    chosen, changes, own = whole(scenario, overrides, policies)
+    chosen, changes, makers = whole(scenario, overrides, policies)
     toml = _core.resolve(chosen, changes, "toml")
     if not any_memory:
-        memory.check(_core.validate(chosen, changes, own, runs_code=True))
+        memory.check(_core.validate(chosen, changes, makers, runs_code=True))
     log = requests.of_scenario(toml, log_near)
     with bar.of_run(progress) as tell:
-        done = _core.run(chosen, changes, tell, log.take if log else None, own)
-    return result_of(done, toml, log, own)
+        done = _core.run(chosen, changes, tell, log.take if log else None, makers)
+    return result_of(done, toml, log, makers)
 
 
 def result_of(
-    done: tuple[str, _core.Tables, bool], toml: str, log: RequestLog | None, own: Mapping[str, Maker]
+    done: tuple[str, _core.Tables, bool], toml: str, log: RequestLog | None, makers: Mapping[str, Maker]
 ) -> Result:
     """A result of what the core gives at the end of a run: summary, tables, and whether it was stopped."""
     # Before the import, which may bring polars and plotly: the figure is the simulator's.
@@ -181,7 +181,7 @@ def result_of(
     if (named := tomllib.loads(toml).get("policies")) is not None:
         from outlast.policies import records
 
-        summary["policies"] = records(named, own)
+        summary["policies"] = records(named, makers)
     if log and log.is_absolute:
         log.write(Path(log.name))
     return Result(summary, tables, toml, stopped=stopped and summary["partial"], log=log)
@@ -205,13 +205,13 @@ def snapshot(
     from outlast.output import cannot_write, check_file, staged_file
 
     path = Path(file)
-    chosen, changes, own = whole(scenario, overrides, policies)
+    chosen, changes, makers = whole(scenario, overrides, policies)
     check_file(path)
     if not any_memory:
-        memory.check(_core.validate(chosen, changes, own, runs_code=True))
+        memory.check(_core.validate(chosen, changes, makers, runs_code=True))
     with suppress(StoppedError), staged_file(path) as staging, bar.of_run(progress) as tell:
         try:
-            if not _core.snapshot(chosen, changes, str(staging), tell, own):
+            if not _core.snapshot(chosen, changes, str(staging), tell, makers):
                 raise StoppedError
         except OSError as error:
             raise cannot_write(path, error) from error

@@ -1,4 +1,4 @@
-"""Why pages are programmed and read, and where time goes: the simulator's lists, and what follows from them."""
+"""Causes of programmed and read pages, and of latency: the simulator's lists, with labels for charts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class ProgramCause(NamedTuple):
     """A cause of programs."""
 
     name: str
-    """In results."""
+    """Key in results."""
     group: str
-    """Under which charts show it; its own name unless several causes are shown as one."""
+    """Group under which charts show it; its own name unless several causes are shown as one."""
     label: str
-    """In charts."""
+    """Label in charts."""
     meaning: str
-    """What is counted."""
+    """Meaning of the count, for the reference."""
 
 
 PROGRAMS = tuple(ProgramCause(*row) for row in _core.program_causes())
@@ -26,14 +26,14 @@ READS = dict(_core.read_causes())
 
 
 class LatencyCause(NamedTuple):
-    """What a request spends its time on."""
+    """Part of a request's latency."""
 
     name: str
-    """In results, and, followed by `_ns`, in the log of requests."""
+    """Key in results; with `_ns` appended, the column in the log of requests."""
     label: str
-    """In charts."""
+    """Label in charts."""
     meaning: str
-    """What is counted."""
+    """Meaning of the time, for the reference."""
 
 
 LATENCY = tuple(LatencyCause(*row) for row in _core.latency_causes())

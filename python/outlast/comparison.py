@@ -23,7 +23,7 @@ TABLES = ("figures", "settings")
 
 
 def compare(*results: Result | Measured | str | Path) -> Comparison:
-    """What differs between results, as `outlast compare` shows it; changes are relative to the first.
+    """Differences between results, as `outlast compare` shows them; changes are relative to the first.
 
     Each is a result, the folder of one, or a measurement of a real drive: the file that fio writes with
     `--output-format=json+`. Raises `OutputError` for fewer than two, and for what is neither.
@@ -43,11 +43,11 @@ class Comparison:
         self.results = list(results)
         """The results, in the order in which they were given."""
         self.runs: list[Result] = [result for result in results if isinstance(result, Result)]
-        """Those that are runs; where a drive was measured, rates and latencies are all that is compared."""
+        """Results that are runs. Where some are measurements, only rates and latencies are compared."""
         self.measured = len(self.runs) < len(self.results)
-        """Whether some are measurements of a real drive."""
+        """True if some are measurements of a real drive."""
         self.differences: dict[str, Any] = with_measured(self.results) if self.measured else of_runs(self.runs)
-        """What `outlast compare --json` prints: `settings` and `figures` that differ, by dotted name."""
+        """Output of `outlast compare --json`: `settings` and `figures` that differ, by dotted name."""
         self.names = numbered(self.differences["names"]) if self.measured else labels(self.runs)
         """A name for each; where names repeat, with what differs, the folder or a number."""
 
@@ -80,8 +80,8 @@ class Comparison:
             rows = {key: row["values"] for key, row in rows.items() if all(map(_is_number, row["values"]))}
         columns: dict[str, list[Any]] = {name.removesuffix("s"): list(rows)}
         for index, label in enumerate(self.names):
-            own = [_cell(values[index], texts=name == "settings") for values in rows.values()]
-            columns[label if label not in columns else f"{label} (result)"] = own
+            column = [_cell(values[index], texts=name == "settings") for values in rows.values()]
+            columns[label if label not in columns else f"{label} (result)"] = column
         return frames.to_polars(columns)
 
     def to_polars(self, name: str = "figures") -> pl.DataFrame:
@@ -104,9 +104,11 @@ class Comparison:
         self._only_runs("a report")
         return write_file(Path(path), render(self.runs))
 
-    def _only_runs(self, what: str) -> None:
+    def _only_runs(self, wanted: str) -> None:
         if self.measured:
-            raise OutputError(f"{what} of a comparison with a measured drive: there are none; .table() has its figures")
+            raise OutputError(
+                f"{wanted} of a comparison with a measured drive: there are none; .table() has its figures"
+            )
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a run will probably cost: counts of what it simulates, and times and memory that follow from them."""
+"""Estimated cost of a run: counts of simulated events, and times and memory derived from them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from outlast.api import Overrides, ScenarioLike, layers, override_list
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will probably cost, beside memory counted from its settings and its first requests.
+    """Estimated cost of a run, beside memory counted from its settings and its first requests.
 
     Times are those of the machine of `docs/reference/speed.md` with nothing else running.
     """
 
     memory_bytes: int
-    """At its peak, within 15 %."""
+    """Peak, within 15 %."""
     requests: int
-    """Of the workload, those of the warm-up included."""
+    """Requests of the workload, warm-up included."""
     prepared_units: int
     """Mapping units programmed while the drive is prepared."""
     flash_reads: int

@@ -1,4 +1,4 @@
-"""What differs between results."""
+"""Differences between the settings and figures of results."""
 
 from __future__ import annotations
 
@@ -67,11 +67,12 @@ def load_any(path: str) -> Result | Measured:
 
 
 def with_measured(results: Sequence[Result | Measured]) -> dict[str, Any]:
-    """As :func:`of_runs`, where some are drives measured with fio: all rates and latencies by job and direction.
+    """Differences where some are drives measured with fio: all rates and latencies by job and direction.
 
     A job stands beside the job of the same name; where every one has but one job, their names do not matter.
     """
-    from outlast.fio import Measured, figures, to_fio
+    from outlast.fio import Measured, figures
+    from outlast.fio_report import to_fio
 
     reports = [result.report if isinstance(result, Measured) else to_fio(result) for result in results]
     if all(len(report["jobs"]) == 1 for report in reports):

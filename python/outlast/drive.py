@@ -8,48 +8,48 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, NoReturn, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outlast import _core
 from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
-from outlast.errors import DeviceError, DriveError, MediumError
-
-OPS = ("read", "write", "trim", "flush")
-"""The operations of a batch; an array of small integers counts them from 0."""
-
-OUTCOMES = ("ok", "out of range", "read only", "medium error", "aborted")
-"""How an operation ended; `Batch.outcome` counts them from 0."""
+from outlast.drive_commands import (
+    Buffer,
+    Span,
+    as_bytes,
+    column,
+    nanoseconds,
+    op_codes,
+    raise_error,
+    tear,
+    whole,
+)
+from outlast.errors import DeviceError
 
 ZEROES_BYTES = 1 << 20
 """Zeroes that are written with one command."""
 
-Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
-Span: TypeAlias = str | float | timedelta
-"""A time: a text such as `"30d"`, seconds, or a `timedelta`."""
-
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of a batch, in the order in which it was given."""
+    """Outcomes, times and data of a batch's operations, in the order in which they were given."""
 
     offset: NDArray[np.uint64]
-    """Where each operation began, in bytes."""
+    """First byte of each operation."""
     outcome: NDArray[np.uint8]
-    """How each ended: a place in `OUTCOMES`, 0 where all is well."""
+    """Index of each outcome in `OUTCOMES`; 0 is success."""
     submitted_ns: NDArray[np.uint64]
-    """When each was handed over, in simulated nanoseconds."""
+    """Submission of each, in simulated nanoseconds."""
     completed_ns: NDArray[np.uint64]
-    """When each completed."""
+    """Completion of each, in simulated nanoseconds."""
     data: NDArray[np.uint8]
-    """What the reads returned, one after another; zeroes where one failed."""
+    """Data of the reads, one after another; zeroes where a read failed."""
 
     @property
     def latency_us(self) -> NDArray[np.float64]:
-        """How long each took, in microseconds."""
+        """Latency of each operation, in microseconds."""
         return (self.completed_ns - self.submitted_ns) / 1000.0
 
     @property
@@ -60,8 +60,21 @@ class Batch:
     def check(self) -> Batch:
         """Itself, if all is well; else raises the error of the first operation that failed."""
         for index in self.failed[:1]:
-            _fail(int(self.outcome[index]), int(self.offset[index]))
+            raise_error(int(self.outcome[index]), int(self.offset[index]))
         return self
+
+
+@dataclass(frozen=True)
+class LbaRun:
+    """A run of bytes that the drive wants written again: the data of a failed die, or data in the wrong place."""
+
+    offset: int
+    """First byte."""
+    length: int
+    """Bytes."""
+    readable: bool
+    """False if the data is lost to the drive; true if it can still be read and has only to move (Reparo's fake failure,
+    section 5.2.3)."""
 
 
 class Drive:
@@ -108,20 +121,25 @@ class Drive:
         """The same in nanoseconds, exactly."""
         return self._drive.now_ns
 
-    def read(self, offset: int, length: int) -> bytes:
-        """The bytes there; zeroes where nothing was written or all was trimmed."""
-        outcome, data = self._drive.read(_whole(offset, "offset"), _whole(length, "length"))
+    def read(self, offset: int, length: int, limited_retry: bool = False) -> bytes:
+        """The bytes there; zeroes where nothing was written or all was trimmed.
+
+        With `limited_retry` (bit LR of NVMe's Read) the drive gives up after `device.reliability.limited_retries`
+        re-reads, where else it would go on with all of them and with the stripe: `MediumError`, and a later read may
+        yet succeed. An array decides by itself which reads of its members are limited (`array.limited_retry`).
+        """
+        outcome, data = self._drive.read(whole(offset, "offset"), whole(length, "length"), limited_retry)
         if outcome:
-            _fail(outcome, offset)
+            raise_error(outcome, offset)
         return data
 
     def write(self, offset: int, data: Buffer, fua: bool = False) -> None:
         """Writes the bytes. `fua` (force unit access): it is done only when they would survive a loss of power."""
-        self._done(self._drive.write(_whole(offset, "offset"), _bytes(data), fua), offset)
+        self._done(self._drive.write(whole(offset, "offset"), as_bytes(data), fua), offset)
 
     def write_zeroes(self, offset: int, length: int, fua: bool = False) -> None:
         """Writes zeroes, which take no memory here, and on flash what any data takes."""
-        zeroes = np.zeros(min(_whole(length, "length"), ZEROES_BYTES), np.uint8)
+        zeroes = np.zeros(min(whole(length, "length"), ZEROES_BYTES), np.uint8)
         for start in range(0, max(length, 1), ZEROES_BYTES):
             self.write(offset + start, zeroes[: length - start], fua)
 
@@ -130,12 +148,12 @@ class Drive:
         self._done(self._drive.flush(), 0)
 
     def trim(self, offset: int, length: int) -> None:
-        """Nobody needs the data there any more: whole units (`unit`) in the range read as zeroes from then on."""
-        self._done(self._drive.trim(_whole(offset, "offset"), _whole(length, "length")), offset)
+        """Trims a range: its whole units (`unit`) read as zeroes from then on."""
+        self._done(self._drive.trim(whole(offset, "offset"), whole(length, "length")), offset)
 
     def _done(self, outcome: int, offset: int) -> None:
         if outcome:
-            _fail(outcome, offset)
+            raise_error(outcome, offset)
 
     def run(
         self,
@@ -145,22 +163,42 @@ class Drive:
         data: Buffer = b"",
         *,
         fua: bool = False,
+        limited_retry: bool = False,
         depth: int = 1,
     ) -> Batch:
         """Carries out many operations, `depth` of them in flight at once, as an application of that queue depth does.
 
         `op`, `offset` and `length` are single values or columns; `data` is what the writes bring, one after another.
-        With a depth above 1 operations overtake each other, as on a real drive. Failures are in the result:
-        `run(...).check()` raises the first.
+        `fua` is for the writes and `limited_retry` for the reads among them. With a depth above 1 operations overtake
+        each other, as on a real drive. Failures are in the result: `run(...).check()` raises the first.
         """
-        columns = _codes(op), _column(offset, "offset"), _column(length, "length")
+        columns = op_codes(op), column(offset, "offset"), column(length, "length")
         try:
             ops, offsets, lengths = (np.ascontiguousarray(column) for column in np.broadcast_arrays(*columns))
         except ValueError as error:
             sizes = ", ".join(str(len(column)) for column in columns)
             raise DeviceError(f"op, offset, length: columns of different lengths ({sizes})") from error
-        found = self._drive.run(ops, offsets, lengths, _bytes(data), fua, _whole(depth, "depth"))
+        found = self._drive.run(ops, offsets, lengths, as_bytes(data), fua, limited_retry, whole(depth, "depth"))
         return Batch(offsets, *found)
+
+    def lba_status(self, offset: int = 0, length: int | None = None) -> list[LbaRun]:
+        """Runs that the host is to write again, by address, from `offset` on; to the drive's end without `length`.
+
+        The query takes the simulated time of the search that `device.repair` describes. It is NVMe's Get LBA Status and
+        SCSI's GET LBA STATUS of Rebuild Assist. An array answers with an empty list: it asks its members itself.
+        Raises `DeviceError` for a range beyond the end, or without power.
+        """
+        length = self.capacity - offset if length is None else length
+        found = self._drive.lba_status(whole(offset, "offset"), whole(length, "length"))
+        return [LbaRun(*run) for run in found]
+
+    def events(self) -> list[dict[str, Any]]:
+        """The latest events, oldest first: failed dies that the drive has identified, faults, losses of power, marks.
+
+        Each has `at_ns`, `kind` and `text`; a drive with `[device.repair]` notifies its host by `die-failed`.
+        """
+        found: list[dict[str, Any]] = json.loads(self._drive.events())
+        return found
 
     def advance(self, by: Span) -> None:
         """Lets time pass: the drive programs what it has buffered, collects, patrols, and its data ages."""
@@ -174,20 +212,20 @@ class Drive:
         programmed, with `torn` (512) units of which each run of so many bytes is new or old; never any that a flush has
         covered.
         """
-        self._drive.power("cut", force, _left(shorn, torn))
+        self._drive.power("cut", force, tear(shorn, torn))
 
     def power_off(self, *, shorn: str | None = None, torn: int | str | None = None) -> None:
         """Power fails; nothing works until `power_on`. `shorn` and `torn` are as of `power_cut`."""
-        self._drive.power("off", False, _left(shorn, torn))
+        self._drive.power("off", False, tear(shorn, torn))
 
     def power_on(self, force: bool = False) -> None:
         """Power is back. `force`: as of `power_cut`, of which an array may have been left off."""
-        self._drive.power("on", force, _left(None, None))
+        self._drive.power("on", force, tear(None, None))
 
     def fault(self, kind: str = "die", **place: Any) -> None:
-        """Something breaks, as in `[[faults]]`: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
+        """Injects a fault now: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
 
-        Of an array, `device` says in which of its devices.
+        `place` has the keys of `[[faults]]`; in an array, `device` is the number of the member.
         """
         self._drive.fault(json.dumps(plain({"kind": kind, **place})))
 
@@ -211,82 +249,14 @@ class Drive:
         return self._of(self._drive.fork())
 
     def smart(self) -> dict[str, Any]:
-        """What it tells about its health."""
+        """SMART attributes of the drive."""
         found: dict[str, Any] = json.loads(self._drive.smart())
         return found
 
     def state(self) -> dict[str, Any]:
-        """What the simulator knows of it: dies, superblocks, buffer, wear, units programmed, repairs and rebuilds."""
+        """Internal state: dies, superblocks, buffer, wear, units programmed, repairs and rebuilds."""
         found: dict[str, Any] = json.loads(self._drive.state())
         return found
 
     def __repr__(self) -> str:
         return f"<outlast.Drive of {self.capacity / 2**20:.0f} MiB at {self.now:.6f} s>"
-
-
-def _left(shorn: str | None, torn: int | str | None) -> str:
-    given = {"shorn": shorn, "torn": torn}
-    return json.dumps({"kind": "power"} | {name: value for name, value in given.items() if value is not None})
-
-
-def _fail(outcome: int, offset: int) -> NoReturn:
-    import errno
-
-    match OUTCOMES[outcome]:
-        case "medium error":
-            raise MediumError(f"offset {offset}: the data cannot be read", errno.EIO, offset)
-        case "out of range":
-            raise DriveError(f"offset {offset}: the range reaches beyond the drive's end", errno.ENXIO, offset)
-        case "read only":
-            raise DriveError(
-                f"offset {offset}: too few good blocks are left; the drive is read-only", errno.EROFS, offset
-            )
-        case _:
-            raise DriveError(f"offset {offset}: there was no power before it was done", errno.ESHUTDOWN, offset)
-
-
-def _bytes(data: Buffer) -> NDArray[np.uint8]:
-    if isinstance(data, np.ndarray):
-        return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    return np.frombuffer(data, np.uint8)
-
-
-def _codes(op: str | Sequence[str] | NDArray[np.uint8]) -> NDArray[np.uint8]:
-    if isinstance(op, str):
-        return _codes([op])
-    if isinstance(op, np.ndarray) and op.dtype.kind in "ui":
-        if op.size and not 0 <= op.min() <= op.max() < len(OPS):
-            raise DeviceError(f"op = {op.max()}: must be below {len(OPS)}, the number of operations ({', '.join(OPS)})")
-        return op.astype(np.uint8)
-    known = {name: code for code, name in enumerate(OPS)}
-    for name in op:
-        if name not in known:
-            raise DeviceError(f'op = "{name}": must be one of {", ".join(OPS)}')
-    return np.fromiter((known[name] for name in op), np.uint8)
-
-
-def _whole(value: int, name: str) -> int:
-    if not 0 <= value < 2**64:
-        limit = "not be negative" if value < 0 else f"be below {2**64}"
-        raise DeviceError(f"{name} = {value}: must {limit}")
-    return value
-
-
-def _column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[np.uint64]:
-    column = np.atleast_1d(np.asarray(values))
-    if column.ndim != 1 or (column.dtype.kind not in "ui" and column.size):
-        raise DeviceError(f"{name}: must be a whole number or a column of them")
-    if column.size and column.min() < 0:
-        raise DeviceError(f"{name} = {column.min()}: must not be negative")
-    return column.astype(np.uint64)
-
-
-def nanoseconds(span: Span) -> str:
-    """The time as a text."""
-    if isinstance(span, str):
-        return span
-    seconds = span.total_seconds() if isinstance(span, timedelta) else span
-    if not 0 <= seconds < 2**63 / 1e9:
-        limit = "not be negative" if seconds < 0 else f"be below {2**63 / 1e9:.0f} s"
-        raise DeviceError(f"{seconds} s: a time must {limit}")
-    return f"{round(seconds * 1e9)}ns"

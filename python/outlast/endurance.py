@@ -1,4 +1,4 @@
-"""What a host can write until the flash is worn: TBW and DWPD, by a closed form from the figures of a run."""
+"""Endurance of a drive as TBW and DWPD, by a closed form from the figures of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 YEARS = 5
-"""Of the warranty over which drive writes a day are counted: what makers of drives for servers give."""
+"""Warranty, in years, over which drive writes a day are counted: the usual one of data sheets of server drives."""
 DAYS = 365 * YEARS
 WORN = 0.01
 """Mean wear, as a share of the rating, above which what is left of a life is told beside the whole of it."""
@@ -20,16 +20,16 @@ class Endurance:
     rated_cycles: float
     """P/E cycles that a block is rated for."""
     source: str
-    """Where the rating is from, in words."""
+    """Source of the rating, in words."""
     tbw_bytes: float
     """Bytes that the host can write until the average block reaches its rating."""
     dwpd: float
     """The same in capacities a day, over `YEARS` years."""
     left_bytes: float | None = None
-    """What is left of `tbw_bytes` at the wear of the end of the run; `None` where hardly anything is worn."""
+    """Remainder of `tbw_bytes` at the wear of the end of the run; `None` where hardly anything is worn."""
 
     def figures(self) -> dict[str, float]:
-        """By the names of the reference, below `endurance`."""
+        """Values by the names that they have below `endurance` in the reference of figures."""
         return {"rated_cycles": self.rated_cycles, "tbw_bytes": self.tbw_bytes, "dwpd": self.dwpd}
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. The hierarchy's root and what the simulator raises are in `outlast._core`."""
+"""Exceptions of Outlast. The root of the hierarchy and the simulator's own are in `outlast._core`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DEEPEST = 64
 """Tables and lists within each other; a scenario has 7, a result 8."""
 
 LARGEST = 1e150
-"""Of the size of numbers: the square of each is still one. Whole numbers have 64 bits."""
+"""Largest accepted magnitude of a number: its square is still finite. Whole numbers have 64 bits."""
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?', re.S)
 _BRACKET = re.compile(r"[\[\]{}]")
@@ -73,7 +73,7 @@ def text_of(file: Path) -> str:
 
 
 def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
-    """What a file holds. Raises OSError, or ValueError with one line, which names no file."""
+    """Parses a file. Raises OSError, or ValueError with a message of one line that does not name the file."""
     return parse(text_of(file))
 
 
@@ -96,15 +96,15 @@ def relied_on() -> list[Path]:
 
 def texts(value: Any) -> Iterator[str]:
     """Every text in a value, keys of tables included."""
-    rest = [value]
-    while rest:
-        each = rest.pop()
+    remaining = [value]
+    while remaining:
+        each = remaining.pop()
         if isinstance(each, str):
             yield each
         elif isinstance(each, dict):
-            rest += [*each.keys(), *each.values()]
+            remaining += [*each.keys(), *each.values()]
         elif isinstance(each, list):
-            rest += each
+            remaining += each
 
 
 def _constant(name: str) -> Any:

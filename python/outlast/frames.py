@@ -26,8 +26,8 @@ def to_polars(columns: Columns) -> pl.DataFrame:
         "bool": pl.Boolean,
         "text": pl.String,
     }
-    own = {name: column_of(values) for name, values in columns.items()}
-    return pl.DataFrame([pl.Series(name, values, types[kind]) for name, (kind, _, values) in own.items()])
+    typed = {name: column_of(values) for name, values in columns.items()}
+    return pl.DataFrame([pl.Series(name, values, types[kind]) for name, (kind, _, values) in typed.items()])
 
 
 def scan(file: Path) -> pl.LazyFrame:
@@ -50,10 +50,10 @@ def to_pandas(frame: pl.DataFrame) -> Any:
     return frame.to_pandas()
 
 
-def _need(what: str, *modules: str, install: str = "") -> None:
+def _need(purpose: str, *modules: str, install: str = "") -> None:
     for module in modules:
         try:
             import_module(module)
         except ImportError as error:
-            asked = repr(install) if install else " ".join(modules)
-            raise OutputError(f"{what} needs {module}: pip install {asked}") from error
+            install_arguments = repr(install) if install else " ".join(modules)
+            raise OutputError(f"{purpose} needs {module}: pip install {install_arguments}") from error

@@ -13,9 +13,9 @@ from outlast.errors import ScenarioError
 
 STANDARD_INPUT = "-"
 MOST_BYTES = 1 << 20
-"""More than any scenario or sweep has; of a device that never ends, no more than that is read."""
+"""Limit of an input, above the size of any scenario or sweep; bounds what is read of a device that never ends."""
 SILENCE_S = 2.0
-"""How long nothing comes before a person is told what is being waited for."""
+"""Silence of an input, in seconds, after which a person is told what is being waited for."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Text:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether what is there gives its bytes only once: standard input, a pipe, a terminal, a device."""
+    """True if a path can be read only once: standard input, a pipe, a terminal, a device."""
     if str(path) == STANDARD_INPUT:
         return True
     try:
@@ -58,14 +58,14 @@ def _all_of(handle: int, name: str) -> bytes:
     waiting = select.poll()
     waiting.register(handle, select.POLLIN)
     parts: list[bytes] = []
-    size, told = 0, False
+    size, has_warned = 0, False
     while size <= MOST_BYTES:
-        events = waiting.poll(None if told else 1000 * SILENCE_S)
+        events = waiting.poll(None if has_warned else 1000 * SILENCE_S)
         if not events:
             print(
                 f"waiting for {name}, from which nothing has come yet (Ctrl-C ends this)", file=sys.stderr, flush=True
             )
-            told = True
+            has_warned = True
             continue
         try:
             part = os.read(handle, 1 << 16)

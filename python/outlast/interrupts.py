@@ -63,12 +63,12 @@ def _quit(number: int) -> None:
 
 
 def defer_signals() -> None:
-    """From now on signals are only counted; see `stop_requests`."""
+    """Counts signals from now on, without any other effect; see `stop_requests`."""
     _handling.mode = _COUNT
 
 
 def raise_on_signal() -> None:
-    """From now on the first signal raises `KeyboardInterrupt`, and later ones are only counted.
+    """Makes the first signal from now on raise `KeyboardInterrupt`; later ones are only counted.
 
     Raises at once if a signal has been counted before.
     """
@@ -78,20 +78,32 @@ def raise_on_signal() -> None:
         raise KeyboardInterrupt
 
 
-class DeferredQuit:
-    """Context in which a file is put in its place: a signal that would end the program ends it after the block."""
+class Deferred:
+    """Context of a step that a signal must not break into, such as making a file and noting its name.
+
+    A signal within the block has its effect right after it. With `raising=False` a `KeyboardInterrupt` still comes at
+    once, and only the end of the program waits: for longer blocks that clean up after themselves.
+    """
+
+    def __init__(self, *, raising: bool = True) -> None:
+        self._modes = (_QUIT, _RAISE) if raising else (_QUIT,)
 
     def __enter__(self) -> None:
         self._before = _handling.mode
-        if self._before == _QUIT:
+        self._received = len(_handling.received)
+        if self._before in self._modes:
             _handling.mode = _COUNT
 
     def __exit__(self, *_: object) -> None:
-        if self._before != _QUIT:
+        if self._before not in self._modes:
             return
-        _handling.mode = _QUIT
-        if _handling.received:
-            _quit(_handling.received[0])
+        _handling.mode = self._before
+        if len(_handling.received) == self._received:
+            return
+        if self._before == _QUIT:
+            _quit(_handling.received[self._received])
+        _handling.mode = _COUNT
+        raise KeyboardInterrupt
 
 
 def ignore_signals() -> None:

@@ -23,7 +23,7 @@ class MemoryLimitError(OutlastError):
 
 @cache
 def process_bytes() -> int:
-    """What the process has when the simulator returns, beside the run's own."""
+    """Memory of the process when the simulator returns, without the run's own, in bytes."""
     return int(PYTHON_BYTES + TOUCHED * Path(_core.__file__).stat().st_size)
 
 
@@ -59,8 +59,8 @@ def _fields(path: Path) -> dict[str, int]:
     except OSError:
         return {}
     for line in lines:
-        name, _, rest = line.partition(":")
-        parts = rest.split()
+        name, _, amount_text = line.partition(":")
+        parts = amount_text.split()
         if len(parts) == 2 and parts[1] == "kB" and parts[0].isdigit():
             fields[name] = int(parts[0]) * 1024
     return fields
@@ -82,7 +82,7 @@ def _address_space() -> int | None:
 
 
 def _control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """What each control group around the process leaves, versions 1 and 2."""
+    """Free bytes of each control group around the process, for versions 1 and 2."""
     try:
         lines = own.read_text().splitlines()
     except OSError:

@@ -48,6 +48,10 @@ class OutputFolder:
 
     def write_data(self, result: Result) -> None:
         """Writes all files but the report beside the folder first, then puts them in its place."""
+        with interrupts.Deferred():
+            self._replace(result)
+
+    def _replace(self, result: Result) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
@@ -113,29 +117,37 @@ def write_file(path: Path, content: str | bytes) -> Path:
 @contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
     """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
-    with interrupts.DeferredQuit(), _staged(path) as staging:
-        yield staging
+    with interrupts.Deferred(raising=False):
+        staging: Path | None = None
+        try:
+            # A signal between the making of the file and the noting of its name would leave the file behind.
+            with interrupts.Deferred():
+                staging = _made_beside(path)
+            yield staging
+            with interrupts.Deferred():
+                _put_in_place(staging, path)
+        finally:
+            if staging is not None:
+                staging.unlink(missing_ok=True)
 
 
-@contextmanager
-def _staged(path: Path) -> Iterator[Path]:
+def _made_beside(path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
     os.close(handle)
-    staging = Path(name)
+    return Path(name)
+
+
+def _put_in_place(staging: Path, path: Path) -> None:
     try:
-        yield staging
-        try:
-            staging.chmod(0o666 & ~_umask())
-            staging.replace(path)
-            interrupts.note_written(str(path))
-        except OSError as error:
-            raise cannot_write(path, error) from error
-    finally:
-        staging.unlink(missing_ok=True)
+        staging.chmod(0o666 & ~_umask())
+        staging.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    interrupts.note_written(str(path))
 
 
 def check_writable(path: Path) -> None:
@@ -148,14 +160,14 @@ def check_writable(path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {ancestor} is not a folder")
     try:
         # A signal between the two would leave the trial behind.
-        with interrupts.DeferredQuit():
+        with interrupts.Deferred():
             Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
 def cannot_write(path: Path, error: OSError) -> OutputError:
-    """What to tell of a place that cannot be written."""
+    """Error for a place that cannot be written."""
     # What comes from the core has no strerror, and its number at the end of its text.
     why = error.strerror or str(error).partition(" (os error ")[0]
     return OutputError(f"{path}: cannot be written: {why}")

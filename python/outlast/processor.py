@@ -1,4 +1,4 @@
-"""Whether the processor can run this build.
+"""Check that the processor can run this build.
 
 Wheels have no tag for a level of x86-64, so that one for newer processors says so itself: `make wheel-v3` puts the name
 of the level beside this file. Nothing of the compiled part may have been loaded before the check, since its first
@@ -12,20 +12,20 @@ from pathlib import Path
 LEVEL = Path(__file__).with_name("_level.txt")
 """Names the level of a build for newer processors; absent of a build for any."""
 CPUINFO = Path("/proc/cpuinfo")
-"""Where Linux tells what the processor has."""
+"""Linux's description of the processor."""
 
 LEVELS = {"x86-64-v3": ("abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave")}
-"""What a level has beyond any x86-64, by the names that Linux has for it."""
+"""Flags that each level adds to plain x86-64, by Linux's names."""
 
 
 def missing(level: str, cpuinfo: str) -> list[str]:
-    """What of `level` the processor that `cpuinfo` describes has not; nothing where that is not said."""
+    """Flags of `level` that the processor described by `cpuinfo` lacks; empty if the text lists no flags."""
     flags = next((line.partition(":")[2].split() for line in cpuinfo.splitlines() if line.startswith("flags")), None)
     return [] if flags is None else [name for name in LEVELS[level] if name not in flags]
 
 
 def refusal(level: Path = LEVEL, cpuinfo: Path = CPUINFO) -> str | None:
-    """Why this build cannot run here, in one line; nothing if it can."""
+    """Reason why this build cannot run here, in one line; `None` if it can."""
     if not level.exists() or not cpuinfo.exists():
         return None
     name = level.read_text().strip()

@@ -31,7 +31,7 @@ class RequestLog:
 
     @property
     def is_absolute(self) -> bool:
-        """Whether its place does not depend on where the result goes."""
+        """True if its path does not depend on the folder of the result."""
         return Path(self.name).is_absolute()
 
     def scan(self) -> pl.LazyFrame:

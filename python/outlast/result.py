@@ -1,4 +1,4 @@
-"""What a run measured."""
+"""Result of a run: summary, tables, and the scenario that led to them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Result:
         self.scenario_toml = scenario_toml
         """The resolved scenario: every default and inherited setting written out."""
         self.stopped = stopped
-        """Whether Ctrl-C or the progress function ended the run early."""
+        """True if Ctrl-C or the progress function ended the run early."""
         self.log = log
         """Every request as a row, where the scenario asks for that: `log.scan()` is a polars LazyFrame."""
         self.folder: Path | None = None
@@ -113,7 +113,7 @@ class Result:
         return [*super().__dir__(), *self.__dict__.get("summary", {})]
 
     def reach(self) -> str:
-        """What the figures of a run that was stopped are of."""
+        """Scope of the figures of a run that was stopped, as a clause."""
         from outlast.why.parts import was_asked
 
         if was_asked(self.summary):

@@ -36,9 +36,9 @@ class Setting(str):
         from outlast.notebook.html import framed, table
         from outlast.report.numbers import text
 
-        said = "<br>".join(text(line) for line in (self.__doc__ or "").splitlines())
+        description = "<br>".join(text(line) for line in (self.__doc__ or "").splitlines())
         rows = [(name, (each.__doc__ or "").partition("\n")[0]) for name, each in vars_of(self).items()]
-        return framed(self, said, *([table(("setting", "what it is"), rows, texts=2)] if rows else []))
+        return framed(self, description, *([table(("setting", "what it is"), rows, texts=2)] if rows else []))
 
 
 def vars_of(setting: Setting) -> dict[str, Setting]:
@@ -47,13 +47,13 @@ def vars_of(setting: Setting) -> dict[str, Setting]:
 
 
 def choices(setting: str) -> list[str]:
-    """What the setting of that dotted name may be, where it is one of a few; empty where it is anything else."""
+    """Values that a setting may have, by its dotted name; empty if it is not one of a few."""
     node = _nodes().get(setting)
     return [] if node is None else [word for word, _ in _choices(node)]
 
 
 def about(setting: str) -> str:
-    """What the setting of that dotted name means, in a line or a few; empty of a name that is no setting's."""
+    """Description of a setting by its dotted name, in a line or a few; empty for an unknown name."""
     return _description(_nodes().get(setting, {}))
 
 
@@ -77,7 +77,7 @@ def _schema() -> Node:
 
 @cache
 def _nodes() -> dict[str, Node]:
-    """What the schema says of each setting; filled while the tree is made."""
+    """Schema node of each setting by dotted name; filled while the tree is made."""
     found: dict[str, Node] = {}
 
     def walk(prefix: str, node: Node) -> None:
@@ -156,10 +156,10 @@ def _word(value: Any) -> str:
 
 
 def _doc(node: Node) -> str:
-    """What a setting means, its default, what it may be, and of a list of tables what each has."""
-    said = _description(node)
-    lines = [said]
-    if "default" in node and not isinstance(node["default"], dict) and "Default:" not in said:
+    """Description of a setting: meaning, default, choices, and the keys of a list's tables."""
+    description = _description(node)
+    lines = [description]
+    if "default" in node and not isinstance(node["default"], dict) and "Default:" not in description:
         lines.append(f"Default: {json.dumps(node['default'], ensure_ascii=False)}.")
     named = _choices(node)
     named += [(name, _description(inner)) for each in _alternatives(node) for name, inner in _items(each).items()]
@@ -168,8 +168,8 @@ def _doc(node: Node) -> str:
 
 
 def _description(node: Node) -> str:
-    said = next((each["description"] for each in _alternatives(node) if "description" in each), "")
-    return " ".join(said.split())
+    description = next((each["description"] for each in _alternatives(node) if "description" in each), "")
+    return " ".join(description.split())
 
 
 def _items(node: Node) -> dict[str, Node]:

@@ -112,6 +112,13 @@ class Array(Setting):
     """
     light: ArrayLight
     """Members modelled by latency and bandwidth only. Absent: none."""
+    limited_retry: Setting
+    """Whether chunks for the host are read with limited retry where redundancy can give the data: a member gives up
+    after `device.reliability.limited_retries` re-reads, and the others are read instead; if that fails, the chunk is
+    read again with all means. Nothing is rewritten, and no member is ejected for it. Default: false.
+    - true
+    - false
+    """
     log: ArrayLog
     """Where and how large the records of `consistency` are."""
     member: Setting
@@ -372,6 +379,8 @@ class DeviceController(Setting):
     """Time of the master core for each host command.
     Default: "0ns".
     """
+    pauses: DeviceControllerPauses
+    """Regular pauses in which no host write enters the buffer. Absent: none."""
     queue_depth: Setting
     """Commands that the drive works on at once; further ones wait.
     Default: 4096.
@@ -441,6 +450,12 @@ class DeviceControllerHostLatency(Setting):
     """From the submission until the drive has the command: the host's driver, the doorbell, the fetch of the entry. At
     most 1 s. Default: zero.
     """
+
+class DeviceControllerPauses(Setting):
+    every: Setting
+    """Time between the beginnings of two pauses; 10 us to 100 s."""
+    length: Setting
+    """Length of a pause; less than `every`."""
 
 class DeviceControllerQueues(Setting):
     arbitration: Setting
@@ -600,6 +615,13 @@ class DeviceFtlGcToken(Setting):
     """Rate of tokens over the host's recent one; 0.01 to 4.
     Default: 0.95.
     """
+    rate: Setting
+    """When the rate is set anew. Default: "window".
+    - window: With each window. Collection is ahead of the host by `depth` at most.
+    - burst: When a burst of collection begins, for as long as it lasts: `factor` times the host's rate over the
+      window before and the one under way. Collection goes on at its own speed, to the high mark. Needs `stop_free`
+      of at least two more than `start_free`.
+    """
     window: Setting
     """Over what time the host's rate is averaged; 10 us to 10 s.
     Default: "50ms".
@@ -657,6 +679,15 @@ class DeviceGeometry(Setting):
     """
 
 class DeviceHazards(Setting):
+    age: Setting
+    """Age of the drive when its time begins, for `by_age`. Default: 0."""
+    by_age: Setting
+    """Factors by which the rates of `per_year` are multiplied from an age of the drive on, such as `[{ from = "0s",
+    factor = 4 }, { from = "90d", factor = 1 }]`: early failures, as in the curves of a field study (Reparo, Figure
+    2). In order of age, the first from 0 on; factors 0 to 1e6. Default: 1.
+    - factor: Multiple of the yearly rates.
+    - from: Age from which the factor holds, up to the next one's.
+    """
     per_operation: Setting
     """Probability that an operation fails, by operation: `program` of a page of a block, for each page of a program
     operation; `erase` of a block; `read`, a sensing, although the data are whole. Each 0 to 0.5, such as `{ program
@@ -791,6 +822,11 @@ class DeviceReliability(Setting):
     """
     initial: DeviceReliabilityInitial
     """State of the flash at the beginning of the run."""
+    limited_retries: Setting
+    """Re-reads of a read that is sent with limited retry (bit LR of `NVMe`'s Read) before it ends in an error; no
+    stripe is asked, and the data stays readable by other reads. An array sends such reads with
+    `array.limited_retry`, `outlast.Drive.read` with `limited_retry=True`. Default: 0.
+    """
     model: DeviceReliabilityModel
     """A law of your own for the error rates; measured ones are the file of a `chip`. Give this or `chip`."""
     page_types: DeviceReliabilityPageTypes
@@ -1085,6 +1121,10 @@ class Policies(Setting):
     """Which stream hint each write of the workload gets, and so which of the drive's streams (`device.ftl.streams`) or
     classes (`device.protection.classes`) has it, asked for thousands of writes at once: code of your own. Default:
     the workload's own hints.
+    """
+    predict: Setting
+    """Whether a die that has shown a sign of failure is expected to fail, so that its data is moved away while it can
+    be read: code of your own, with `device.repair.predict`. Default: as the limits of that table say.
     """
     rebuild: Setting
     """How fast an array rebuilds members, and repairs them, asked every `array.background.own`: code of your own.
@@ -1395,6 +1435,10 @@ class WorkloadTrace(Setting):
     """
     skip: Setting
     """Leaves out so many records at the beginning. Default: 0."""
+    streams: Setting
+    """Stream hints of writes by device of the trace, such as `{ "hm_0" = 1, "hm_1" = 2 }`: a host that tells its
+    volumes apart, as mSAPL's. Default: none; writes to devices that are not named have hint 0.
+    """
     time_scale: Setting
     """Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1."""
     time_unit: Setting

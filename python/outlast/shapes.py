@@ -1,4 +1,4 @@
-"""Whether a file that was read has its form: each figure of its kind, each table with the keys that it always has.
+"""Validation of files that were read: the kind of each figure, and the keys that each table always has.
 
 `result.shapes.txt` and `tables.shapes.txt` list the forms by the names of the reference of figures; `make shapes`
 writes them from results of all kinds. Keys that are not listed may be added by anybody and are not looked at.
@@ -32,16 +32,16 @@ KINDS: dict[str, type | tuple[type, ...]] = {
 """Names of kinds, with the types of Python that JSON becomes."""
 
 WHOLE = "whole"
-"""Of numbers, those without a fraction."""
+"""Kind of numbers without a fraction."""
 
 EACH = "*"
-"""In place of a key: of every key of a table that users name."""
+"""Key that stands for every key of a table whose keys users name."""
 
 ENOUGH = 30
 """Tables from which it can be told that all have a key."""
 
 FREE = "anything"
-"""In place of kinds: what is below is another's business."""
+"""Kind of a subtree that is not checked, since another module owns it."""
 
 
 @dataclass
@@ -50,15 +50,15 @@ class Shape:
 
     kinds: set[str] = field(default_factory=set)
     always: bool = False
-    """Whether the table around it never lacks it."""
+    """True if the table around it always has it."""
     keys: dict[str, Shape] = field(default_factory=dict)
     items: Shape | None = None
-    """Of what its list consists."""
+    """Shape of a list's items."""
     seen: int = 0
     """Values that it was made of."""
 
     def _generous(self) -> set[str]:
-        """As they are written down: a figure without a value is null, and what never had one may be anything."""
+        """Kinds as written to the file: any figure may be null, and one that was only ever null may be anything."""
         if self.kinds == {"none"}:
             return {FREE}
         return self.kinds | {"none"} if self.kinds & {"number", "table", "list"} else self.kinds
@@ -77,8 +77,8 @@ class Shape:
 
 def kind_of(value: Any) -> str:
     """The name of a value's kind."""
-    own: tuple[str, ...] = tuple(name for name, kind in KINDS.items() if isinstance(value, kind))
-    return own[0]
+    kinds: tuple[str, ...] = tuple(name for name, kind in KINDS.items() if isinstance(value, kind))
+    return kinds[0]
 
 
 @cache
@@ -106,25 +106,25 @@ def check(
     `table`: it is that table of the form. Keys in `without` may be missing, and all may unless it is `whole`.
     """
     shape = packaged_shape(name).keys.get(table, Shape({FREE})) if table else packaged_shape(name)
-    rest = [(table, value, shape)]
-    while rest:
-        place, own, shape = rest.pop()
+    remaining = [(table, value, shape)]
+    while remaining:
+        place, inner, shape = remaining.pop()
         if FREE in shape.kinds:
             continue
-        is_whole = type(own) is int and WHOLE in shape.kinds
-        if kind_of(own) not in shape.kinds and not is_whole:
-            raise _refused(file, place, own, shape)
-        if isinstance(own, dict):
+        is_whole = type(inner) is int and WHOLE in shape.kinds
+        if kind_of(inner) not in shape.kinds and not is_whole:
+            raise _refused(file, place, inner, shape)
+        if isinstance(inner, dict):
             each = shape.keys.get(EACH)
-            rest += [(f"{place}.{key}", below, each) for key, below in own.items() if each is not None]
+            remaining += [(f"{place}.{key}", below, each) for key, below in inner.items() if each is not None]
             for key, below in shape.keys.items():
                 where = f"{place}.{key}" if place else key
-                if key in own:
-                    rest.append((where, own[key], below))
+                if key in inner:
+                    remaining.append((where, inner[key], below))
                 elif whole and below.always and where not in without:
                     raise OutputError(f"{file}: {where} is missing: a result has it; was the file changed or cut off?")
-        elif isinstance(own, list) and shape.items is not None:
-            rest += [(f"{place}[{index}]", each, shape.items) for index, each in enumerate(own)]
+        elif isinstance(inner, list) and shape.items is not None:
+            remaining += [(f"{place}[{index}]", each, shape.items) for index, each in enumerate(inner)]
 
 
 def samples(columns: Columns) -> dict[str, list[Any]]:

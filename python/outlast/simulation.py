@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from outlast import _core, foreign, memory
 from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, plain, result_of, whole
-from outlast.drive import OPS, OUTCOMES, Span, nanoseconds
+from outlast.drive_commands import OPS, OUTCOMES, Span, nanoseconds
 from outlast.errors import DeviceError, ScenarioError
 from outlast.inputs import Text
 from outlast.requests import of_scenario
@@ -32,7 +32,7 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class State:
-    """What a drive, or an array of drives, looks like between two steps: columns by name, a row for each thing.
+    """State of a drive, or an array of drives, between two steps: columns by name, a row for each thing.
 
     `device` is the number that faults have: 0 of a drive by itself, the column of a member of an array.
     """
@@ -52,17 +52,17 @@ class State:
 
     def die_map(self, device: int = 0) -> NDArray[Any]:
         """The state of each die of a drive, a row for each channel."""
-        own = self.dies["device"] == device
-        channels = len(np.unique(self.dies["channel"][own]))
+        of_device = self.dies["device"] == device
+        channels = len(np.unique(self.dies["channel"][of_device]))
         if not channels:
             raise DeviceError(f"device = {device}: no such drive")
-        states: NDArray[Any] = self.dies["state"][own].reshape(channels, -1)
+        states: NDArray[Any] = self.dies["state"][of_device].reshape(channels, -1)
         return states
 
     def density(self, device: int = 0) -> NDArray[np.float64]:
         """The share of each range of addresses of a drive that holds data, 0 to 1."""
-        own = self.mapping["device"] == device
-        share: NDArray[np.float64] = self.mapping["mapped_bytes"][own] / self.mapping["bytes"][own]
+        of_device = self.mapping["device"] == device
+        share: NDArray[np.float64] = self.mapping["mapped_bytes"][of_device] / self.mapping["bytes"][of_device]
         return share
 
 
@@ -71,15 +71,15 @@ class Answer:
     """The outcome of a submitted request."""
 
     outcome: str
-    """How it ended: one of `outlast.drive.OUTCOMES`, `"ok"` where all is well."""
+    """Outcome: one of `outlast.drive_commands.OUTCOMES`, `"ok"` for success."""
     submitted_ns: int
-    """When it was handed over, in simulated nanoseconds."""
+    """Submission, in simulated nanoseconds."""
     completed_ns: int
-    """When it completed."""
+    """Completion, in simulated nanoseconds."""
 
     @property
     def latency_us(self) -> float:
-        """How long it took, in microseconds."""
+        """Latency, in microseconds."""
         return (self.completed_ns - self.submitted_ns) / 1000.0
 
 
@@ -101,7 +101,7 @@ class Simulation:
         log_near: Path | None = None,
         policies: Policies | None = None,
     ) -> None:
-        """As `outlast.run`, up to the first request of the workload."""
+        """Prepares a run as `outlast.run` does, up to the first request of the workload."""
         chosen, changes, self._own = whole(scenario, overrides, policies)
         self._toml = _core.resolve(chosen, changes, "toml")
         if not any_memory:
@@ -128,7 +128,7 @@ class Simulation:
 
     @property
     def ended(self) -> bool:
-        """Whether the workload has ended, or was stopped: there is nothing left to do but `run`."""
+        """True if the workload has ended or was stopped, so that only `run` is left to call."""
         return self._simulation.stand()[2]
 
     @property
@@ -161,8 +161,8 @@ class Simulation:
     def submit(self, op: str, offset: int = 0, length: int = 0) -> Answer:
         """Hands over one request beside those of the workload, which goes on until that one has completed.
 
-        `op`: one of `outlast.drive.OPS`; `offset` and `length` in bytes, in whole sectors of 512, which a flush does
-        not take. Flash counts it, the host's figures do not.
+        `op`: one of `outlast.drive_commands.OPS`; `offset` and `length` in bytes, in whole sectors of 512, which a
+        flush does not take. Flash counts it, the host's figures do not.
         """
         if op not in OPS:
             raise DeviceError(f"op = {op!r}: must be one of {', '.join(OPS)}")
@@ -184,7 +184,7 @@ class Simulation:
             )
 
     def inject(self, fault: Mapping[str, Any]) -> None:
-        """Something breaks now: an entry of `[[faults]]` without `at`, such as `{"kind": "die", "die": 3}`."""
+        """Injects a fault now: an entry of `[[faults]]` without `at`, such as `{"kind": "die", "die": 3}`."""
         self._simulation.inject(json.dumps(plain(fault)))
 
     def power_cut(self, **left: Any) -> None:
@@ -197,9 +197,9 @@ class Simulation:
 
     @property
     def state(self) -> State:
-        """What the drive or array looks like, at a cost proportional to it."""
+        """State of the drive or array, at a cost proportional to its size."""
         tables = self._simulation.state()
-        columns = {name: {key: np.asarray(column) for key, column in own.items()} for name, own in tables.items()}
+        columns = {name: {key: np.asarray(column) for key, column in table.items()} for name, table in tables.items()}
         return State(columns["dies"], columns["superblocks"], columns["mapping"], columns.get("wear", {}))
 
     def snapshot(self, file: str | Path) -> Path | None:

@@ -21,7 +21,7 @@ ARRAYS: dict[str, Kind] = {"uint64": "u64", "int64": "i64", "float64": "f64", "b
 
 
 def column_of(values: Values) -> tuple[Kind, bool, Values]:
-    """What its values are, whether rows may lack one, and the values so that all are of that kind.
+    """Kind of a column's values, True if rows may lack one, and the values converted to that kind.
 
     Of a list the values say: whole numbers beside others become numbers, and what has no kind in common texts.
     """

@@ -12,7 +12,7 @@ from outlast.api import plain
 
 
 def trace_info(file: str | Path, **settings: Any) -> dict[str, Any]:
-    """What is in a trace. `settings` are those of `[workload.trace]`, such as `format="msr"`."""
+    """Contents of a trace in figures. `settings` are those of `[workload.trace]`, such as `format="msr"`."""
     info: dict[str, Any] = json.loads(_core.trace_info(json.dumps(plain({"file": str(file), **settings}))))
     return info
 

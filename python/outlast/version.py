@@ -1,4 +1,4 @@
-"""What exactly this is: version and commit."""
+"""Version and commit of this package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WRITTEN = HERE / "_commit.txt"
-"""What `make wheel` writes into packages: the commit that they are made of."""
+"""File that `make wheel` writes into packages: the commit that they are made of."""
 
 
 def commit() -> str | None:
@@ -19,10 +19,10 @@ def commit() -> str | None:
         return None
     ask = ["git", "-C", str(root), "describe", "--always", "--exclude=*", "--abbrev=10", "--dirty=+"]
     try:
-        told = subprocess.run(ask, capture_output=True, text=True, timeout=10)
+        output = subprocess.run(ask, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return told.stdout.strip() or None
+    return output.stdout.strip() or None
 
 
 def named() -> str:

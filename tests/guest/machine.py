@@ -1,8 +1,8 @@
 """Small virtual machines with Debian's kernel, for what asks Linux itself: md, the kernel's NBD client.
 
-A machine boots into a first file system that `outlast.torture.guest_image` makes: busybox, a few programs with the
-libraries that they load, kernel modules, and a script as the first process. It needs no root, no block devices and no
-hardware virtualisation. `fetch.sh` gets the files that it is made of.
+A machine boots into a first file system that `outlast.products.torture.guest_image` makes: busybox, a few programs with
+the libraries that they load, kernel modules, and a script as the first process. It needs no root, no block devices and
+no hardware virtualisation. `fetch.sh` gets the files that it is made of.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from outlast.torture.guest_image import kernel
+from outlast.products.torture.guest_image import kernel
 
 
 def command(files: Path, initrd: Path, *, words: str = "", options: Iterable[str] = ()) -> list[str]:
-    """How to boot; `words` go to the kernel, and from there to the script as its environment."""
+    """Command line of qemu; `words` go to the kernel, and from there to the script as its environment."""
     machine = "qemu-system-x86_64 -accel tcg -cpu max -m 1024 -display none -serial stdio -nodefaults -no-reboot"
     boot = ["-kernel", str(kernel(files)), "-initrd", str(initrd)]
     return [*machine.split(), *options, *boot, "-append", f"console=ttyS0 quiet panic=1 rdinit=/init {words}".strip()]
@@ -50,7 +50,7 @@ class Machine:
         return pipe
 
     def questions(self) -> Iterator[str]:
-        """What the guest asks, until it ends; everything that it says is kept."""
+        """Questions of the guest until it ends; keeps every line of its output."""
         for line in self._pipe(self._process.stdout):
             self.said.append(line.rstrip())
             if line.startswith("== "):
@@ -63,7 +63,7 @@ class Machine:
         pipe.flush()
 
     def value(self, name: str) -> str:
-        """What the guest said last as `NAME: VALUE`."""
+        """Value that the guest printed last as `NAME: VALUE`."""
         for line in reversed(self.said):
             if line.startswith(f"{name}: "):
                 return line.removeprefix(f"{name}: ")

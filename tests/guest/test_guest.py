@@ -15,7 +15,7 @@ import pytest
 from machine import Machine, command
 
 import outlast
-from outlast.torture.guest_image import AbsentError, Contents, image
+from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"

@@ -10,7 +10,7 @@ import pytest
 from machine import Machine, command
 
 from outlast import _core
-from outlast.torture.guest_image import AbsentError, Contents, image
+from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"

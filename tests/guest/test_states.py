@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from outlast.torture import guest, guest_files
-from outlast.torture.guest_boot import Boot
-from outlast.torture.guest_machine import file_node
-from outlast.torture.mounts import Disk, choose
+from outlast.products.torture import guest, guest_files
+from outlast.products.torture.guest_boot import Boot
+from outlast.products.torture.guest_machine import file_node
+from outlast.products.torture.mounts import Disk, choose
 
 os.environ.setdefault(guest_files.VARIABLE, str(Path(__file__).parents[2] / "target" / "guest" / "files"))
 

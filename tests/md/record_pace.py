@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "guest"))
 
 from machine import command  # noqa: E402
 
-from outlast.torture.guest_image import AbsentError, Contents, image  # noqa: E402
+from outlast.products.torture.guest_image import AbsentError, Contents, image  # noqa: E402
 
 CONTENTS = Contents(
     init=(HERE / "pace.sh").read_text(),

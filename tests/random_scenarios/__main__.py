@@ -18,9 +18,9 @@ from random_scenarios.run import Ran, Refused, outcome
 from random_scenarios.shrink import shrink
 
 EVERY = {"agree": 20, "monotone": 40}
-"""Of so many scenarios one is compared with runs that must come to the same, or to better."""
+"""Distance of scenarios that are compared with runs that must come to the same, or to better."""
 ALL = EVERY | {"untimed": 40}
-"""Those, and runs that must write as much without time, which take as long as fifty others."""
+"""Distances including runs without time that must write as much, which take as long as fifty others."""
 
 COMPARISONS: dict[str, Callable[[Case], list[str] | None]] = {
     "agree": differential.compared,
@@ -32,7 +32,7 @@ COMPARISONS: dict[str, Callable[[Case], list[str] | None]] = {
 
 @dataclass
 class Verdict:
-    """What became of the scenario of a seed: how it ended, what was compared, and what it breaks."""
+    """Outcome of the scenario of a seed: its end, the comparisons made, and the laws it breaks."""
 
     seed: int
     kind: str
@@ -95,7 +95,7 @@ def again(seed: int, every: Mapping[str, int] = EVERY) -> str:
 
 
 def ratios(seed: int) -> tuple[float, float] | None:
-    """How much of the limits of two laws a scenario takes: work for each thing asked, and what was not programmed."""
+    """Shares of two laws' limits that a scenario reaches: work for each request, and units not programmed."""
     own = case(seed)
     found = outcome(own)
     if not isinstance(found, Ran):

@@ -1,4 +1,4 @@
-"""How much the write amplification of two runs that should write as much may differ."""
+"""Bound on the difference in write amplification of two runs that should write as much."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from random_scenarios.laws import figures
 from random_scenarios.run import Summary, apart, attempt
 
 REQUESTS = 1000
-"""Of a synthetic workload, which runs a dozen times here."""
+"""Requests of a synthetic workload, which runs a dozen times here."""
 
 SHOWN = 4
 """Figures of those that differ that are told."""
@@ -94,7 +94,7 @@ def _in_legs(place: str) -> Summary:
 
 
 def compared(case: Case) -> list[str] | None:
-    """Where runs that must agree do not; `None` where the scenario does not run at all."""
+    """Differences between runs that must agree; `None` where the scenario does not run at all."""
     case = smaller(case)
 
     def work() -> list[str] | None:

@@ -41,7 +41,7 @@ class Draw:
         return self._random.random()
 
     def order(self, values: Sequence[T], count: int | None = None) -> list[T]:
-        """So many of some values, or all, in any order."""
+        """Sample of `count` values, or all of them, in random order."""
         return self._random.sample(list(values), len(values) if count is None else count)
 
     def time(self, low: int, high: int, unit: str = "us") -> str:
@@ -49,7 +49,7 @@ class Draw:
         return f"{self.whole(low, high)}{unit}"
 
     def fill(self, rows: Sequence[Row]) -> Settings:
-        """Those of the settings that are set."""
+        """Draws for each row whether its setting is set, and to which value."""
         drawn = {name: self.one(values) for name, share, values in rows if self.chance(share)}
         drawn.pop(GONE, None)
         return drawn

@@ -1,4 +1,4 @@
-"""What breaks during a run, and the arrays in which it breaks."""
+"""Faults during a run, and arrays in which they happen."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SUSPENSION: tuple[Row, ...] = (
 
 @dataclass(frozen=True)
 class Shape:
-    """What other settings must fit."""
+    """Sizes of the drive that other settings must fit."""
 
     channels: int
     chips: int

@@ -44,7 +44,7 @@ class Case:
 
     @property
     def timed(self) -> bool:
-        """Whether the run has time."""
+        """True if the run simulates time."""
         return bool(self.get("run.timing") != "none")
 
     def write(self, folder: Path) -> Path:

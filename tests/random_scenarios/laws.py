@@ -20,9 +20,9 @@ OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 REASONS = ("read_only", "medium_error", "aborted", "out_of_range")
 PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
 HISTOGRAM_DIGITS = 3
-"""Of latencies."""
+"""Digits of the histograms of latencies."""
 ROUNDING = 1e-9
-"""Of sums of shares, relative."""
+"""Relative rounding error of sums of shares."""
 
 WORK_OF_EACH = 220.0
 """Flash operations for each request, mapping unit and page of flash: ten times the largest of 700 scenarios, from seed
@@ -61,7 +61,7 @@ def not_negative(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def busy_at_most_always(case: Case, summary: Summary) -> Iterator[str]:
-    """Nothing is busy for more than the whole time."""
+    """Law: no utilisation exceeds 1."""
     for name, value in numbers(summary):
         if "utilisation" in name and "space" not in name and value > 1 + ROUNDING:
             yield f"{name} = {value}"
@@ -121,11 +121,11 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     """Pages at most that have a cause and are not programmed, or never will be.
 
     Data waits in the write buffer, and two program units for each lane are under way for internal tasks
-    (`relocating_max` in `crates/ssd/src/core/collection/tasks.rs`). Parity, lists and padding among that data take the
-    share that they have in all that was programmed; more where a code that came later has more, and where the host's
-    data, which fills the buffer and alone waits for time-outs, has more than collected data. They come in lumps, of a
-    program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what a
-    loss of power took out of the buffer.
+    (`relocating_max` in `crates/controller/src/core/collection/tasks.rs`). Parity, lists and padding among that data
+    take the share that they have in all that was programmed; more where a code that came later has more, and where the
+    host's data, which fills the buffer and alone waits for time-outs, has more than collected data. They come in lumps,
+    of a program unit for each lane of a superblock that is open. Program units that failed are counted, and so is what
+    a loss of power took out of the buffer.
     """
     page = kib(case.get("device.geometry.page_size"))
     buffer = kib(case.get("device.controller.write_buffer", "16MiB")) / page
@@ -184,7 +184,7 @@ def littles_law(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def causes_sum_to_latency(case: Case, summary: Summary) -> Iterator[str]:
-    """Where the time of requests went sums to their mean latency, of which the histogram knows three digits."""
+    """Law: the parts of a latency sum to its mean, of which the histogram knows three digits."""
     digits = 10.0 ** (1 - HISTOGRAM_DIGITS)
     for op, own in (summary.get("latency_causes") or {}).items():
         latency = summary["latency_us"].get(op) if op in OPS else None
@@ -198,7 +198,7 @@ def causes_sum_to_latency(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def requests_complete(case: Case, summary: Summary) -> Iterator[str]:
-    """What was served and what failed is what was asked for; every failure has an operation and a reason."""
+    """Law: served and failed requests add up to those submitted; every failure has an operation and a reason."""
     host = summary["host"]
     failed = {name: count for name, count in host.get("failed", {}).items() if count}
     for part in (OPS.values(), REASONS):
@@ -280,7 +280,7 @@ def refusal(message: str) -> Iterator[str]:
 
 
 def broken(case: Case, outcome: Outcome) -> list[str]:
-    """Which laws an outcome breaks, each with what breaks it."""
+    """Broken laws of an outcome, each with the figures that break it."""
     if isinstance(outcome, Broken):
         return [f"crash: {outcome.message}"]
     if not isinstance(outcome, Ran):

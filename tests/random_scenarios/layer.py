@@ -104,7 +104,7 @@ def protection(draw: Draw, shape: Shape) -> Settings | None:
 
 
 def capacity_kib(draw: Draw, shape: Shape, device: Settings) -> int:
-    """What the host addresses: a share of what reserves and parity leave, often all but a superblock."""
+    """Capacity for the host: a share of the space without reserves and parity, often all but a superblock."""
     ftl: Settings = device["ftl"]
     gc: Settings = ftl["gc"]
     streams = ftl.get("streams", 1) * max(1, len(at(device, "protection.classes", ())))

@@ -1,4 +1,4 @@
-"""What can go wrong in flash, and what the drive does about it."""
+"""Errors of flash, and the drive's measures against them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from random_scenarios.run import Ran, Summary, outcome
 
 REQUESTS = 3000
 LOSS = 0.05
-"""Of throughput, relative, that a faster part may cost: another order of events ends a short run elsewhere."""
+"""Relative loss of throughput that a faster part may cost: another order of events ends a short run elsewhere."""
 
 FASTER = {"200MB/s": "667MB/s", "667MB/s": "1200MB/s", "1200MB/s": "2400MB/s", "2400MB/s": "4800MB/s"}
 APART = ("array", "faults", "changes")
@@ -68,7 +68,7 @@ def changed(case: Case, changes: Settings) -> Ran | None:
 
 
 def compared(case: Case) -> list[str] | None:
-    """Where a change for the better is one for the worse; `None` where there is nothing to compare."""
+    """Changes for the better that make the result worse; `None` where there is nothing to compare."""
     base = plain(case)
     if base is None:
         return None

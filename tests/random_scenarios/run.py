@@ -47,7 +47,7 @@ Outcome: TypeAlias = Ran | Refused | Broken
 
 
 def apart(work: Callable[[], Any]) -> Any:
-    """What `work` returns, from a process of its own; `Broken` where that ended without an answer."""
+    """Runs `work` in a process of its own and returns its result; `Broken` if the process ends without one."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -67,7 +67,7 @@ def apart(work: Callable[[], Any]) -> Any:
 
 
 def outcome(case: Case) -> Outcome:
-    """What becomes of a scenario."""
+    """Outcome of a scenario's run."""
 
     def work() -> list[Any]:
         with tempfile.TemporaryDirectory(prefix="random-scenario-") as folder:
@@ -80,7 +80,7 @@ def outcome(case: Case) -> Outcome:
 
 
 def attempt(run: Callable[[], Summary]) -> tuple[str, Any]:
-    """How a run ended, and its figures or its message."""
+    """End of a run in a word, with its figures or its message."""
     try:
         return "Ran", run()
     except (outlast.ScenarioError, outlast.WorkloadError, outlast.DeviceError) as error:

@@ -27,7 +27,7 @@ Step: TypeAlias = Callable[[Case], Case]
 
 
 def signature(violations: list[str]) -> frozenset[str]:
-    """What kinds of violations these are, whatever their numbers."""
+    """Kinds of violations, without their numbers."""
     return frozenset(re.sub(r"[-+0-9.e]*[0-9]+", "#", violation)[:60] for violation in violations)
 
 
@@ -68,7 +68,7 @@ def _steps(case: Case) -> Iterator[Step]:
 
 
 def _lessened(case: Case, name: str, value: Any) -> Case:
-    """With a smaller number, or another text."""
+    """Case with a smaller number, or another text."""
     own = case.get(name)
     return case if isinstance(own, int) and own <= value else _changed(case, name, value)
 

@@ -12,7 +12,7 @@ VICTIMS = 300
 """Collected at least, in both runs: with fewer the start and the end of a run weigh more than what lies between."""
 
 MOST_TOLERANCE = 0.2
-"""With more, nothing is compared."""
+"""Tolerance above which nothing is compared."""
 
 LARGER = 16
 """Times as many blocks and as much capacity."""
@@ -30,12 +30,12 @@ BY_TIME: Settings = {
 when nothing else is to be done, and units that are replaced in the buffer before they are written."""
 
 MOST_REQUESTS = 400_000
-"""More would take seconds: then it is not compared."""
+"""Requests above which nothing is compared, since the run would take seconds."""
 DEPTH = 32
 
 
 def compared(case: Case) -> list[str] | None:
-    """Where a run without time writes more or less than with it; `None` where there is nothing to compare."""
+    """Differences in writes between a run with time and one without; `None` where there is nothing to compare."""
     base = _saturated(case)
     if base is None:
         return None
@@ -88,7 +88,7 @@ def _saturated(case: Case) -> Case | None:
 
 
 def differs(case: Case) -> bool:
-    """Whether time is known to change what is written (decision 0099).
+    """True if time is known to change the writes (decision 0099).
 
     Without a cache each write that comes alone is padded, and without a protected one a victim waits for its data to be
     on flash, which matters to who has a low mark.

@@ -1,4 +1,4 @@
-"""What the host asks: synthetic streams and phases, fio jobs, and traces that are made up line by line."""
+"""Workloads: synthetic streams and phases, fio jobs, and traces that are made up line by line."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def synthetic(draw: Draw, streams: int) -> Load:
 
 
 def stream(draw: Draw, streams: int) -> Settings:
-    """What is asked for, and where."""
+    """Settings of a random stream of requests."""
     pattern = draw.one(("sequential", "uniform", "uniform", "zipf", "hotcold", "jesd219"))
     settings: Settings = {"pattern": pattern}
     if pattern != "jesd219":

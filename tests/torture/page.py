@@ -34,7 +34,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def chance(row: dict[str, Any]) -> str:
-    """How probable loss at a random instant is, by this drive."""
+    """Clause on the probability of loss at a random instant, for this drive."""
     risk = row["probability"].get("drive")
     if not risk or not risk["high"] or not row["found"] or risk["probability"] is None:
         return ""
@@ -44,7 +44,7 @@ def chance(row: dict[str, Any]) -> str:
 
 
 def quotes(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What the programs themselves say, once for each case."""
+    """Promises in the programs' own words, once for each case."""
     said = dict.fromkeys((row["case"]["name"], row["case"]["because"], row["case"]["source"]) for row in rows)
     return [f"- **{name}**: “{because}” ([source]({source}))" for name, because, source in said]
 

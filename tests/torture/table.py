@@ -26,7 +26,7 @@ from page import write
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 KINDS = {3: "lost", 4: "corrupt", 5: "ahead"}
-"""What the checks of the cases mean by how they end: see cases/promise.py."""
+"""Meanings of the cases' exit codes: see cases/promise.py."""
 STAGES = {"start": "no start", "mount": "no mount", "fsck": "fsck"}
 
 
@@ -62,13 +62,13 @@ class Case:
         return "-".join(word.partition("=")[2] or word for word in words if "{" not in word)
 
     def missing(self) -> list[str]:
-        """What the case needs and is not installed."""
+        """Programs and modules that the case needs and that are not installed."""
         return [name for name in self.needs if shutil.which(name) is None and find_spec(name) is None]
 
 
 @dataclass
 class Row:
-    """What came of a case; the page has a line of each."""
+    """Outcome of a case, shown as a line of the page."""
 
     case: Case
     missing: list[str] = field(default_factory=list)
@@ -81,17 +81,17 @@ class Row:
     """Bad states by kind."""
     of_models: dict[str, int] = field(default_factory=dict)
     probability: dict[str, Any] = field(default_factory=dict)
-    """That a loss of power at a random instant leaves a bad state, by model."""
+    """Probability that a loss of power at a random instant leaves a bad state, by crash model."""
     rate: float = 0.0
     """States a second."""
     seconds: float = 0.0
     smallest: str = ""
-    """Of a failure the state with the fewest lost writes."""
+    """Bad state with the fewest lost writes."""
     error: str = ""
 
     @property
     def wrong(self) -> list[str]:
-        """What cases.toml says and does not hold."""
+        """Expectations of cases.toml that the outcome misses."""
         if self.missing:
             return []
         if self.error:
@@ -104,7 +104,7 @@ class Row:
         return said
 
     def json(self) -> dict[str, Any]:
-        """As in torture-table.json."""
+        """Entry of torture-table.json."""
         return {**asdict(self), "wrong": self.wrong}
 
 
@@ -176,7 +176,7 @@ def check(case: Case, path: Path, folder: Path, asked: argparse.Namespace) -> Ro
 
 
 def judged(case: Case, out: Path) -> Row:
-    """What the folder of a check says."""
+    """Row from the folder of a check."""
     row = Row(case)
     for line in (out / "results.jsonl").read_text().splitlines():
         verdict = json.loads(line)
@@ -200,7 +200,7 @@ def judged(case: Case, out: Path) -> Row:
 
 
 def kind_of(verdict: dict[str, Any]) -> str:
-    """What is wrong with a bad state, in a word."""
+    """Kind of a bad state, in a word."""
     if verdict["timed_out"]:
         return "timed out"
     if verdict["stage"] != "check":

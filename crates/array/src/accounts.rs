@@ -7,6 +7,7 @@
 //!
 //! `machine/accounting.rs` fills the accounts; those of members are chained, phase by phase, with the waits between them (decision 0069).
 
+use crate::ids::GroupOpId;
 use outlast_device::{Completion, LatencyCause, LatencyParts, Tag};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ impl TimeAccount {
 /// The account of one group operation of a command.
 #[derive(Clone, Debug)]
 struct OpAccount {
-    op: u32,
+    op: GroupOpId,
     /// The account after each of its steps, in order of time; the first is the account at its beginning.
     steps: Vec<TimeAccount>,
 }
@@ -93,7 +94,7 @@ pub(crate) struct HostPart {
     /// The host's tag of the command.
     pub(crate) tag: Tag,
     /// The group operation; `None` for a member command that is a part by itself.
-    pub(crate) op: Option<u32>,
+    pub(crate) op: Option<GroupOpId>,
 }
 
 /// The accounts of all host commands.
@@ -101,7 +102,7 @@ pub(crate) struct HostPart {
 pub(crate) struct HostAccounts {
     open: BTreeMap<Tag, HostAccount>,
     /// Operations that have just got a lock that background work had held.
-    kept_by_array: Vec<u32>,
+    kept_by_array: Vec<GroupOpId>,
 }
 
 impl HostAccounts {
@@ -167,19 +168,19 @@ impl HostAccounts {
     }
 
     /// Starts the account of operation `op` of command `tag` where the part that ended last has stopped.
-    pub(crate) fn continue_at(&mut self, tag: Tag, op: u32) {
+    pub(crate) fn continue_at(&mut self, tag: Tag, op: GroupOpId) {
         let Some(account) = self.open.get_mut(&tag) else { return };
         let current = account.current;
         account.chain(op).steps = vec![current];
     }
 
     /// Notes that operation `op` has got its lock from background work.
-    pub(crate) fn released_by_array(&mut self, op: u32) {
+    pub(crate) fn released_by_array(&mut self, op: GroupOpId) {
         self.kept_by_array.push(op);
     }
 
     /// True if operation `op`, which has just got its lock, had waited for background work. Forgets it.
-    pub(crate) fn take_kept_by_array(&mut self, op: u32) -> bool {
+    pub(crate) fn take_kept_by_array(&mut self, op: GroupOpId) -> bool {
         let position = self.kept_by_array.iter().position(|&kept| kept == op);
         position.map(|position| self.kept_by_array.swap_remove(position)).is_some()
     }
@@ -237,7 +238,7 @@ impl HostAccounts {
 
 impl HostAccount {
     /// The account of operation `op`; a new one begins where the command was accepted.
-    fn chain(&mut self, op: u32) -> &mut OpAccount {
+    fn chain(&mut self, op: GroupOpId) -> &mut OpAccount {
         let position = self.chains.iter().position(|chain| chain.op == op);
         // A new operation starts from the acceptance of the command, not from parts that ran beside it.
         let position = position.unwrap_or_else(|| {

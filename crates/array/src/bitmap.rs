@@ -3,7 +3,8 @@
 mod check;
 mod region;
 
-use outlast_units::Nanos;
+use crate::ids::{GroupIndex, GroupOpId};
+use outlast_units::{Nanos, to_length};
 use region::BitmapRegion;
 use std::collections::VecDeque;
 
@@ -29,13 +30,13 @@ pub(crate) struct IntentBitmap {
     phase: BitmapPhase,
     left: u32,
     /// Regions of the write under way, and of the next.
-    batch: Vec<u64>,
-    next: Vec<u64>,
+    batch: Vec<usize>,
+    next: Vec<usize>,
     /// Operations that wait for the write under way, and for the next.
-    waiting: Vec<u32>,
-    waiting_next: Vec<u32>,
+    waiting: Vec<GroupOpId>,
+    waiting_next: Vec<GroupOpId>,
     /// Operations whose mark is durable, and that have yet to continue.
-    marked: VecDeque<u32>,
+    marked: VecDeque<GroupOpId>,
     durable: u64,
     flush_started: Nanos,
     wake: Nanos,
@@ -44,7 +45,7 @@ pub(crate) struct IntentBitmap {
 impl IntentBitmap {
     pub(crate) fn new(regions: u64, groups_per_region: u64) -> Self {
         Self {
-            regions: vec![BitmapRegion::default(); regions as usize],
+            regions: vec![BitmapRegion::default(); to_length(regions)],
             groups_per_region,
             phase: BitmapPhase::No,
             left: 0,
@@ -63,8 +64,8 @@ impl IntentBitmap {
         !self.regions.is_empty()
     }
 
-    fn region(&self, group: u64) -> u64 {
-        group / self.groups_per_region
+    fn region(&self, group: GroupIndex) -> usize {
+        to_length(group.0 / self.groups_per_region)
     }
 
     /// Regions, and groups of each.
@@ -78,12 +79,12 @@ impl IntentBitmap {
     }
 
     /// The region of `group`, where there are any.
-    pub(crate) fn region_of(&self, group: u64) -> Option<usize> {
-        self.is_used().then(|| self.region(group) as usize)
+    pub(crate) fn region_of(&self, group: GroupIndex) -> Option<usize> {
+        self.is_used().then(|| self.region(group))
     }
 
     /// True if the mark of `group` is on the members.
-    pub(crate) fn is_durable(&self, group: u64) -> bool {
+    pub(crate) fn is_durable(&self, group: GroupIndex) -> bool {
         self.region_of(group).and_then(|region| self.regions.get(region)).is_some_and(|region| region.durable)
     }
 
@@ -93,12 +94,12 @@ impl IntentBitmap {
     }
 
     /// Marks the region of `group` for operation `op`, which is about to write there. Returns false if the operation has to wait for the mark.
-    pub(crate) fn mark(&mut self, group: u64, op: u32) -> bool {
+    pub(crate) fn mark(&mut self, group: GroupIndex, op: GroupOpId) -> bool {
         if !self.is_used() {
             return true;
         }
         let index = self.region(group);
-        let region = &mut self.regions[index as usize];
+        let region = &mut self.regions[index];
         // Counted from here on, so that the mark is not cleared before the write begins.
         region.writers += 1;
         if region.durable {
@@ -128,18 +129,18 @@ impl IntentBitmap {
     }
 
     /// The next operation whose mark is durable.
-    pub(crate) fn take_marked(&mut self) -> Option<u32> {
+    pub(crate) fn take_marked(&mut self) -> Option<GroupOpId> {
         self.marked.pop_front()
     }
 
     /// True if the mark of operation `op` is durable already; takes it from the queue.
-    pub(crate) fn take_own_mark(&mut self, op: u32) -> bool {
+    pub(crate) fn take_own_mark(&mut self, op: GroupOpId) -> bool {
         let at = self.marked.iter().position(|&marked| marked == op);
         at.is_some_and(|at| self.marked.remove(at).is_some())
     }
 
     /// Operations that wait for a mark.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = GroupOpId> {
         self.waiting.iter().chain(&self.waiting_next).chain(&self.marked).copied()
     }
 
@@ -157,7 +158,7 @@ impl IntentBitmap {
         std::mem::swap(&mut self.batch, &mut self.next);
         std::mem::swap(&mut self.waiting, &mut self.waiting_next);
         for &index in &self.batch {
-            let region = &mut self.regions[index as usize];
+            let region = &mut self.regions[index];
             (region.is_pending, region.is_writing) = (false, true);
         }
         true
@@ -195,7 +196,7 @@ impl IntentBitmap {
             BitmapPhase::No => unreachable!("the bitmap has commands only while it is busy"),
             BitmapPhase::Setting => {
                 for index in self.batch.drain(..) {
-                    let region = &mut self.regions[index as usize];
+                    let region = &mut self.regions[index];
                     (region.durable, region.is_writing) = (true, false);
                     self.durable += 1;
                 }
@@ -229,8 +230,8 @@ impl IntentBitmap {
     }
 
     /// Ends the use of a mark by an operation; the mark may be cleared after `delay`.
-    pub(crate) fn unmark(&mut self, now: Nanos, group: u64, delay: Nanos) {
-        let index = self.region(group) as usize;
+    pub(crate) fn unmark(&mut self, now: Nanos, group: GroupIndex, delay: Nanos) {
+        let index = self.region(group);
         let region = &mut self.regions[index];
         debug_assert!(region.writers > 0 && region.durable, "a region is marked while it is written");
         region.writers -= 1;
@@ -242,8 +243,8 @@ impl IntentBitmap {
     }
 
     /// True if a loss of power left `group` in doubt.
-    pub(crate) fn is_in_doubt(&self, group: u64) -> bool {
-        self.regions[self.region(group) as usize].in_doubt
+    pub(crate) fn is_in_doubt(&self, group: GroupIndex) -> bool {
+        self.regions[self.region(group)].in_doubt
     }
 
     /// Time at which marks may be cleared.

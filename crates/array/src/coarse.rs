@@ -1,6 +1,7 @@
 //! Device lifetimes without commands: counts writes and erasures of each member from where data and parity lie, and jumps from one
 //! replacement to the next, as the simulator of the Diff-RAID paper (section 4.1) does write by write.
 
+use crate::ids::column_number;
 use crate::placement::{ParityPlacement, ShiftPlan};
 use outlast_media::ConfigError;
 use outlast_settings::array::{MEMBERS_MAX, Shares, ShiftWay};
@@ -260,7 +261,7 @@ impl CoarseArray {
     pub fn replace(&mut self, member: usize, new_age: f64) -> CoarseReplacement {
         let ages = self.ages.clone();
         self.ages[member] = new_age;
-        let mut order: Vec<u8> = (0..self.ages.len() as u8).collect();
+        let mut order: Vec<u8> = (0..self.ages.len()).map(column_number).collect();
         // Oldest first; the new member has its new age already.
         order.sort_by(|&a, &b| self.ages[usize::from(b)].total_cmp(&self.ages[usize::from(a)]));
         let plan = match self.config.shift {

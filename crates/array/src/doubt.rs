@@ -8,7 +8,8 @@
 //! compare with md itself (`tests/md/`; decision 0024).
 
 use crate::bitmap::IntentBitmap;
-use crate::layout::RowRange;
+use crate::ids::{GroupIndex, GroupOpId};
+use crate::layout::{RowRange, to_row};
 use crate::log::RecordLog;
 use crate::op::GroupRecord;
 use crate::ranges::RangeSet;
@@ -44,11 +45,11 @@ pub(crate) struct PowerLossDoubt {
     /// When the array may be marked clean.
     wake: Nanos,
     /// First group that is in doubt since a loss of power.
-    resync: Option<u64>,
+    resync: Option<GroupIndex>,
     pub(crate) bitmap: IntentBitmap,
     pub(crate) log: RecordLog,
     /// Records of operations under way, by operation.
-    pub(crate) records: ListMap<u32, GroupRecord>,
+    pub(crate) records: ListMap<GroupOpId, GroupRecord>,
     /// Rows whose redundancy a loss of power left wrong, with no record: the simulator knows, the array does not. Row `r` of group `g` is
     /// number `g · chunk + r`.
     torn: RangeSet,
@@ -89,7 +90,7 @@ impl PowerLossDoubt {
         if settings(self) != settings(&expected) {
             return Err("state kept for a loss of power does not match the settings".to_owned());
         }
-        if self.resync.is_some_and(|first| first > groups) || end > groups * chunk {
+        if self.resync.is_some_and(|first| first.0 > groups) || end > groups * chunk {
             return Err(format!("group {:?} or row {end} of {groups} groups is in doubt", self.resync));
         }
         Ok(())
@@ -140,18 +141,18 @@ impl PowerLossDoubt {
     }
 
     /// Operations that have a record, or wait for room for one or for a mark.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = GroupOpId> {
         self.records.keys().chain(self.log.waiting()).chain(self.bitmap.waiting())
     }
 
     /// First group that is in doubt since a loss of power, while any is.
     #[inline]
-    pub(crate) fn resync(&self) -> Option<u64> {
+    pub(crate) fn resync(&self) -> Option<GroupIndex> {
         self.resync
     }
 
     /// Moves the start of the doubt to `group`.
-    pub(crate) fn resynced_up_to(&mut self, group: u64) {
+    pub(crate) fn resynced_up_to(&mut self, group: GroupIndex) {
         debug_assert!(self.resync.is_some_and(|first| first <= group), "a resynchronisation goes forward");
         self.resync = Some(group);
     }
@@ -191,12 +192,12 @@ impl PowerLossDoubt {
     /// True if redundancy of `group` cannot be trusted: a resynchronisation has yet to come by. As in md the place of the pass decides,
     /// even where a bitmap says that it will find nothing.
     #[inline]
-    pub(crate) fn distrusts(&self, group: u64) -> bool {
+    pub(crate) fn distrusts(&self, group: GroupIndex) -> bool {
         self.resync.is_some_and(|first| group >= first)
     }
 
     /// True if a resynchronisation has to look at `group`.
-    pub(crate) fn must_resync(&self, group: u64) -> bool {
+    pub(crate) fn must_resync(&self, group: GroupIndex) -> bool {
         !self.bitmap.is_used() || self.bitmap.is_in_doubt(group)
     }
 
@@ -214,7 +215,7 @@ impl PowerLossDoubt {
             Consistency::Ppl | Consistency::Journal => false,
         };
         if in_doubt {
-            self.resync = Some(0);
+            self.resync = Some(GroupIndex(0));
         }
     }
 
@@ -224,25 +225,25 @@ impl PowerLossDoubt {
         self.bitmap.resynced(now, bitmap_delay);
     }
 
-    fn range(&self, group: u64, rows: RowRange) -> std::ops::Range<u64> {
-        let first = group * self.chunk;
+    fn range(&self, group: GroupIndex, rows: RowRange) -> std::ops::Range<u64> {
+        let first = group.0 * self.chunk;
         first + u64::from(rows.first)..first + u64::from(rows.end)
     }
 
     /// Marks rows whose writes a loss of power has cut off.
-    pub(crate) fn mark_torn(&mut self, group: u64, rows: RowRange) {
+    pub(crate) fn mark_torn(&mut self, group: GroupIndex, rows: RowRange) {
         self.torn.insert(self.range(group, rows));
     }
 
     /// Clears the mark of rows whose redundancy matches the data again.
-    pub(crate) fn clear_torn(&mut self, group: u64, rows: RowRange) {
+    pub(crate) fn clear_torn(&mut self, group: GroupIndex, rows: RowRange) {
         if !self.torn.is_empty() {
             self.torn.remove(self.range(group, rows));
         }
     }
 
     /// Number of rows among these whose redundancy does not match the data.
-    pub(crate) fn torn_rows(&self, group: u64, rows: RowRange) -> u32 {
+    pub(crate) fn torn_rows(&self, group: GroupIndex, rows: RowRange) -> u32 {
         let range = self.range(group, rows);
         let mut count = 0;
         let mut at = range.start;
@@ -254,13 +255,13 @@ impl PowerLossDoubt {
             }
             at = next;
         }
-        count as u32
+        to_row(count)
     }
 
     /// Groups with torn rows, rising.
-    pub(crate) fn torn_groups(&self) -> Vec<u64> {
+    pub(crate) fn torn_groups(&self) -> Vec<GroupIndex> {
         let of = |run: std::ops::Range<u64>| run.start / self.chunk..(run.end - 1) / self.chunk + 1;
-        let mut groups: Vec<u64> = self.torn.iter().flat_map(of).collect();
+        let mut groups: Vec<GroupIndex> = self.torn.iter().flat_map(of).map(GroupIndex).collect();
         // Runs are in rising order, so that equal groups are neighbours.
         groups.dedup();
         groups

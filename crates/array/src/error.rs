@@ -1,5 +1,6 @@
 //! Errors and events of an array.
 
+use crate::ids::ColumnIndex;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
 use thiserror::Error;
@@ -112,26 +113,26 @@ pub enum ArrayEventKind {
     /// A member is gone; `failed`: data of the array is gone with it.
     MemberFailed {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
         /// True if more members are missing than redundancy makes good.
         failed: bool,
     },
     /// A member was replaced because of its age, or on demand.
     Replaced {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
         /// The ages of all devices at that moment, the old one's included; absent where none was there.
         ages: Vec<Option<f64>>,
     },
     /// A device was put in the place of a missing member, which is being rebuilt on it.
     RebuildStarted {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
     },
     /// A member is complete again.
     Rebuilt {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
     },
     /// Parity began to move.
     ShiftStarted {
@@ -147,7 +148,7 @@ pub enum ArrayEventKind {
     /// A die of a member has failed, or its data is being recovered.
     Repair {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
         /// The die.
         die: u16,
         /// The step of the repair.
@@ -171,6 +172,6 @@ pub enum ArrayEventKind {
     /// A member refuses writes and the array cannot do without it, so that the array refuses writes, too.
     ReadOnly {
         /// Its column.
-        member: usize,
+        member: ColumnIndex,
     },
 }

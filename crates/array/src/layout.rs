@@ -4,18 +4,20 @@
 //! mirrors. A *role* is a chunk's part in its group: data roles first, then parity (or further copies). A *row* is a sector
 //! within a chunk.
 
+mod groups;
 mod pieces;
 mod rows;
 mod shift;
 
-pub(crate) use rows::{GroupPiece, RowRange};
+pub(crate) use rows::{GroupPiece, RowRange, to_row};
 pub(crate) use shift::ParityShift;
 
+use crate::ids::{ColumnIndex, GroupIndex, column_number};
 use crate::placement::ParityPlacement;
 use crate::roles::first_roles;
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, Shares};
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::{Bytes, SECTOR_BYTES, to_length};
 use pieces::GroupPieces;
 
 /// How groups lie on the columns.
@@ -53,7 +55,7 @@ pub(crate) struct GroupLayout {
 /// The place of a group, from which the columns of all its roles follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupPlace {
-    group: u64,
+    group: GroupIndex,
     /// The group's stripe within the period of a placement.
     phase: usize,
     /// True if it follows the shift's target.
@@ -90,8 +92,8 @@ impl GroupLayout {
             CopyLayout::Far | CopyLayout::Offset => far_rows * columns,
         };
         let map = GroupMap::Copies { layout, columns, copies, far_rows };
-        let role_set = first_roles(copies as usize);
-        Self { map, chunk, data: 1, roles: copies as usize, groups, data_set: 1, role_set }
+        let role_set = first_roles(to_length(copies));
+        Self { map, chunk, data: 1, roles: to_length(copies), groups, data_set: 1, role_set }
     }
 
     /// Sectors that the array offers.
@@ -101,18 +103,18 @@ impl GroupLayout {
 
     /// Column of a role, and the first of its sectors there; `target`: in the placement that the shift in progress moves to.
     #[inline]
-    pub(crate) fn locate(&self, group: u64, role: usize, target: bool) -> (usize, u64) {
+    pub(crate) fn locate(&self, group: GroupIndex, role: usize, target: bool) -> (ColumnIndex, u64) {
         self.column(self.place(group, target), role)
     }
 
     /// The place of a group, of which the columns of all its roles follow; `target`: in the placement that the shift in progress moves to.
     #[inline]
-    pub(crate) fn place(&self, group: u64, target: bool) -> GroupPlace {
-        debug_assert!(group < self.groups, "a group of the array");
+    pub(crate) fn place(&self, group: GroupIndex, target: bool) -> GroupPlace {
+        debug_assert!(group.0 < self.groups, "a group of the array");
         match &self.map {
             GroupMap::Striped(striped) => {
                 let moved = striped.shift.as_ref().is_some_and(|shift| target || shift.is_moved(group));
-                GroupPlace { group, phase: striped.now.phase(group), moved }
+                GroupPlace { group, phase: striped.now.phase(group.0), moved }
             }
             GroupMap::Copies { .. } => GroupPlace { group, phase: 0, moved: false },
         }
@@ -120,15 +122,15 @@ impl GroupLayout {
 
     /// Column of a role of the group at `place`, and the first of its sectors there.
     #[inline]
-    pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (usize, u64) {
-        let group = place.group;
+    pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
+        let group = place.group.0;
         match &self.map {
             GroupMap::Striped(striped) => {
                 let placement = match &striped.shift {
                     Some(shift) if place.moved => &shift.target,
                     _ => &striped.now,
                 };
-                (usize::from(placement.columns_at(place.phase)[role]), group * self.chunk)
+                (ColumnIndex(placement.columns_at(place.phase)[role]), group * self.chunk)
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {
                 let copy = role as u64;
@@ -142,19 +144,19 @@ impl GroupLayout {
                     // Each row of groups is followed by its copies, each shifted by one column.
                     CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
                 };
-                (column as usize, row * self.chunk)
+                (ColumnIndex(column_number(to_length(column))), row * self.chunk)
             }
         }
     }
 
     /// The role that column `column` plays in `group`, if any.
-    pub(crate) fn role_on(&self, group: u64, column: usize, target: bool) -> Option<usize> {
+    pub(crate) fn role_on(&self, group: GroupIndex, column: ColumnIndex, target: bool) -> Option<usize> {
         (0..self.roles).find(|&role| self.locate(group, role, target).0 == column)
     }
 
     /// The group that sector `sector` of column `column` belongs to; `None` where no data lies. The inverse of [`GroupLayout::locate`].
-    pub(crate) fn group_at(&self, column: usize, sector: u64) -> Option<u64> {
-        let (column, row) = (column as u64, sector / self.chunk);
+    pub(crate) fn group_at(&self, column: ColumnIndex, sector: u64) -> Option<GroupIndex> {
+        let (column, row) = (u64::from(column.0), sector / self.chunk);
         let group = match &self.map {
             GroupMap::Striped(_) => row,
             &GroupMap::Copies { layout: CopyLayout::Near, columns, copies, .. } => {
@@ -172,7 +174,7 @@ impl GroupLayout {
                 row * columns + (column + columns - copy % columns) % columns
             }
         };
-        (group < self.groups).then_some(group)
+        (group < self.groups).then_some(GroupIndex(group))
     }
 
     /// Sectors of a member that data and redundancy lie in.
@@ -204,23 +206,23 @@ impl GroupLayout {
 
     /// True if a shift in progress has yet to move `group`.
     #[inline]
-    pub(crate) fn is_to_move(&self, group: u64) -> bool {
+    pub(crate) fn is_to_move(&self, group: GroupIndex) -> bool {
         self.shift().is_some_and(|shift| !shift.is_moved(group))
     }
 
     /// First sector of the array that lies in row `row` of a data role.
-    pub(crate) fn logical(&self, group: u64, role: usize, row: u32) -> u64 {
+    pub(crate) fn logical(&self, group: GroupIndex, role: usize, row: u32) -> u64 {
         // All copies of a mirror hold the same data.
         let role = if self.data == 1 { 0 } else { role as u64 };
-        (group * self.data as u64 + role) * self.chunk + u64::from(row)
+        (group.0 * self.data as u64 + role) * self.chunk + u64::from(row)
     }
 
     /// The chunk that a sector of the array lies in, as group and data role, and its row there.
     #[inline]
-    pub(crate) fn chunk_of(&self, sector: u64) -> (u64, usize, u64) {
+    pub(crate) fn chunk_of(&self, sector: u64) -> (GroupIndex, usize, u64) {
         let chunk = sector / self.chunk;
         let data = self.data as u64;
-        (chunk / data, (chunk % data) as usize, sector - chunk * self.chunk)
+        (GroupIndex(chunk / data), to_length(chunk % data), sector - chunk * self.chunk)
     }
 
     /// Cuts sectors `first..first + sectors` of the array into rectangles, in rising order of group. `banded` joins chunks of one

@@ -4,16 +4,20 @@
 //! interface and nothing of what is behind it. [`placement`] says where parity lies, as data; [`coarse`]
 //! runs whole lifetimes from the same placements without a single command.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
+
 mod accounts;
 mod bitmap;
 pub mod coarse;
 mod deadlines;
 mod doubt;
 mod error;
+mod ids;
 mod layout;
 mod locks;
 mod log;
 mod machine;
+mod member_command;
 mod members;
 mod op;
 mod parity;
@@ -27,6 +31,7 @@ mod status;
 
 pub use error::{ArrayError, ArrayEvent, ArrayEventKind, RepairStep};
 
+pub use ids::ColumnIndex;
 pub use layout::capacity_over;
 pub use machine::Array;
 pub use outlast_device::PowerCycle;

@@ -1,8 +1,10 @@
 //! Locks on rows of groups: a write of parity must have the rows that it covers to itself.
 
+use crate::ids::{GroupIndex, GroupOpId, LockId};
 use crate::layout::RowRange;
 use outlast_units::rng::mix;
 use outlast_units::slab::{NIL, Slab};
+use outlast_units::to_length;
 
 /// Lists of locks, chosen by a hash of the group: far more than the operations that are usually under way.
 const BUCKETS: usize = 1 << 12;
@@ -10,17 +12,17 @@ const BUCKETS: usize = 1 << 12;
 /// A lock, held or waiting, in the list of its bucket; oldest first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 struct LockNode {
-    group: u64,
+    group: GroupIndex,
     rows: RowRange,
     shared: bool,
     /// Earlier locks that conflict with this one; it is held at 0.
     blockers: u32,
-    op: u32,
+    op: GroupOpId,
     next: u32,
 }
 
 impl LockNode {
-    fn conflicts(&self, group: u64, rows: RowRange, shared: bool) -> bool {
+    fn conflicts(&self, group: GroupIndex, rows: RowRange, shared: bool) -> bool {
         self.group == group && self.rows.overlaps(rows) && !(self.shared && shared)
     }
 }
@@ -62,8 +64,8 @@ impl RowLocks {
     }
 
     /// Operation, group and rows of lock `lock`, and true if it is held.
-    pub(crate) fn state_of(&self, lock: u32) -> Option<(u32, u64, RowRange, bool)> {
-        let node = self.nodes.slots().get(lock as usize)?;
+    pub(crate) fn state_of(&self, lock: LockId) -> Option<(GroupOpId, GroupIndex, RowRange, bool)> {
+        let node = self.nodes.get(lock.0)?;
         Some((node.op, node.group, node.rows, node.blockers == 0))
     }
 
@@ -71,12 +73,18 @@ impl RowLocks {
         Self { heads: vec![NIL; BUCKETS], nodes: Slab::default() }
     }
 
-    fn bucket(group: u64) -> usize {
-        mix(group) as usize % BUCKETS
+    fn bucket(group: GroupIndex) -> usize {
+        to_length(mix(group.0) % BUCKETS as u64)
     }
 
     /// Asks for a lock for operation `op`; returns its number and whether it is held already.
-    pub(crate) fn acquire(&mut self, group: u64, rows: RowRange, shared: bool, op: u32) -> (u32, bool) {
+    pub(crate) fn acquire(
+        &mut self,
+        group: GroupIndex,
+        rows: RowRange,
+        shared: bool,
+        op: GroupOpId,
+    ) -> (LockId, bool) {
         let bucket = Self::bucket(group);
         let mut blockers = 0;
         // The walk finds conflicts and the end of the list in one go; lists are short.
@@ -92,11 +100,11 @@ impl RowLocks {
         } else {
             self.nodes[last].next = index;
         }
-        (index, blockers == 0)
+        (LockId(index), blockers == 0)
     }
 
     /// Releases a held lock; `woken` gets the operations whose locks are now held.
-    pub(crate) fn release(&mut self, lock: u32, mut woken: impl FnMut(u32)) {
+    pub(crate) fn release(&mut self, LockId(lock): LockId, mut woken: impl FnMut(GroupOpId)) {
         let LockNode { group, rows, shared, blockers, next, .. } = self.nodes[lock];
         assert!(blockers == 0, "only held locks are released");
         let bucket = Self::bucket(group);
@@ -149,38 +157,38 @@ mod tests {
     fn held_locks_never_conflict_and_none_is_forgotten() {
         let mut rng = SplitMix::new(3, "locks");
         let mut locks = RowLocks::new();
-        let mut wanted: Vec<(u64, RowRange, bool, u32)> = Vec::new();
-        let mut held: Vec<u32> = Vec::new();
+        let mut wanted: Vec<(GroupIndex, RowRange, bool, LockId)> = Vec::new();
+        let mut held: Vec<GroupOpId> = Vec::new();
         let mut granted = 0;
         for step in 0..20_000u32 {
             if step < 15_000 && (held.is_empty() || rng.below(2) == 0) {
                 let first = rng.below(8) as u32;
                 let rows = RowRange::new(first, first + 1 + rng.below(8) as u32);
-                let (group, shared) = (rng.below(3) * 4096, rng.below(3) == 0);
-                let (lock, now) = locks.acquire(group, rows, shared, wanted.len() as u32);
+                let (group, shared) = (GroupIndex(rng.below(3) * 4096), rng.below(3) == 0);
+                let (lock, now) = locks.acquire(group, rows, shared, GroupOpId(wanted.len() as u32));
                 if now {
-                    held.push(wanted.len() as u32);
+                    held.push(GroupOpId(wanted.len() as u32));
                     granted += 1;
                 }
                 wanted.push((group, rows, shared, lock));
             } else if !held.is_empty() {
                 let op = held.swap_remove(rng.below(held.len() as u64) as usize);
-                locks.release(wanted[op as usize].3, |op| {
+                locks.release(wanted[op.index()].3, |op| {
                     held.push(op);
                     granted += 1;
                 });
             }
             for (i, &a) in held.iter().enumerate() {
                 for &b in &held[i + 1..] {
-                    let (group, rows, shared, _) = wanted[a as usize];
-                    let (other, other_rows, other_shared, _) = wanted[b as usize];
+                    let (group, rows, shared, _) = wanted[a.index()];
+                    let (other, other_rows, other_shared, _) = wanted[b.index()];
                     let apart = group != other || !rows.overlaps(other_rows) || (shared && other_shared);
                     assert!(apart, "locks {a} and {b} are held together");
                 }
             }
         }
         while let Some(op) = held.pop() {
-            locks.release(wanted[op as usize].3, |op| {
+            locks.release(wanted[op.index()].3, |op| {
                 held.push(op);
                 granted += 1;
             });

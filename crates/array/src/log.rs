@@ -1,5 +1,6 @@
 //! Space for records on the members: a ring of which only the fill matters.
 
+use crate::ids::GroupOpId;
 use std::collections::VecDeque;
 
 /// The ring, the same on every member. Offsets only spread the writes: its content is never read.
@@ -8,7 +9,7 @@ pub(crate) struct RecordLog {
     size: u64,
     used: u64,
     next: u64,
-    waiting: VecDeque<(u32, u64)>,
+    waiting: VecDeque<(GroupOpId, u64)>,
 }
 
 impl RecordLog {
@@ -17,7 +18,7 @@ impl RecordLog {
     }
 
     /// Takes space for a record of operation `op`; returns false if there is none: the operation then waits in order.
-    pub(crate) fn reserve(&mut self, bytes: u64, op: u32) -> bool {
+    pub(crate) fn reserve(&mut self, bytes: u64, op: GroupOpId) -> bool {
         // Behind others that wait, even a small record waits: first come, first served.
         let fits = self.waiting.is_empty() && self.used + bytes <= self.size;
         if fits {
@@ -45,7 +46,7 @@ impl RecordLog {
     }
 
     /// The operation that has waited longest, if its record now fits; takes the space for it.
-    pub(crate) fn next_waiting(&mut self) -> Option<(u32, u64)> {
+    pub(crate) fn next_waiting(&mut self) -> Option<(GroupOpId, u64)> {
         let &(op, bytes) = self.waiting.front()?;
         if self.used + bytes > self.size {
             return None;
@@ -62,18 +63,18 @@ impl RecordLog {
     }
 
     /// Operations that wait for room.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = GroupOpId> {
         self.waiting.iter().map(|&(op, _)| op)
     }
 
     /// Operations that wait for space, and the bytes that each waits for.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = (u32, u64)> {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (GroupOpId, u64)> {
         self.waiting.iter().copied()
     }
 
     /// True if restored state stays within the ring, and no operation waits for more than its size.
     pub(crate) fn is_plausible(&self) -> bool {
-        let waits = |&(_, bytes): &(u32, u64)| bytes <= self.size;
+        let waits = |&(_, bytes): &(GroupOpId, u64)| bytes <= self.size;
         self.used <= self.size && self.next <= self.size && self.waiting.iter().all(waits)
     }
 

@@ -1,28 +1,32 @@
 //! The devices of an array: in columns, donors (being replaced), spares, and removed ones.
 
 mod column;
+mod column_devices;
 mod devices;
+mod leaving;
 
 pub(crate) use column::{DonorMember, MemberColumn};
 
 use crate::deadlines::DeadlineTree;
-use outlast_units::Nanos;
+use crate::error::ArrayError;
+use crate::ids::{ColumnDevice, ColumnIndex};
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use outlast_units::IndexVec;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut, Range};
 
 /// All devices of an array, with the next deadline of each.
-///
-/// A member is named by its column. A *number* names a member or a donor: `n` columns are followed by the `n` numbers of their donors.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct ArrayMembers<D> {
-    columns: Vec<MemberColumn<D>>,
+    columns: IndexVec<ColumnIndex, MemberColumn<D>>,
     /// Members that are being replaced but still serve reads, by column; empty if there is none.
-    donors: Vec<Option<DonorMember<D>>>,
+    donors: IndexVec<ColumnIndex, Option<DonorMember<D>>>,
+    /// Places of members, by column, then those of donors, if there are any, likewise.
     deadlines: DeadlineTree,
     spares: VecDeque<D>,
-    removed: Vec<(usize, D)>,
+    removed: Vec<(ColumnIndex, D)>,
     /// Columns of members to be removed at the end of the current event.
-    leaving: Vec<usize>,
+    leaving: Vec<ColumnIndex>,
     /// The measure of a device's age, any figure that grows with wear.
     #[persist(skip)]
     age_of: fn(&D) -> f64,
@@ -31,20 +35,20 @@ pub(crate) struct ArrayMembers<D> {
     /// Sectors that the host has written since the last check of wear.
     written: u64,
     /// For each column, sectors moved for the host less sectors under way for the array itself; counted only during background work.
-    traffic: Vec<i64>,
+    traffic: IndexVec<ColumnIndex, i64>,
 }
 
-impl<D> Index<usize> for ArrayMembers<D> {
+impl<D> Index<ColumnIndex> for ArrayMembers<D> {
     type Output = MemberColumn<D>;
     #[inline]
-    fn index(&self, column: usize) -> &MemberColumn<D> {
+    fn index(&self, column: ColumnIndex) -> &MemberColumn<D> {
         &self.columns[column]
     }
 }
 
-impl<D> IndexMut<usize> for ArrayMembers<D> {
+impl<D> IndexMut<ColumnIndex> for ArrayMembers<D> {
     #[inline]
-    fn index_mut(&mut self, column: usize) -> &mut MemberColumn<D> {
+    fn index_mut(&mut self, column: ColumnIndex) -> &mut MemberColumn<D> {
         &mut self.columns[column]
     }
 }
@@ -54,14 +58,15 @@ impl<D> ArrayMembers<D> {
     pub(crate) fn new(devices: Vec<D>, members: usize, age_of: fn(&D) -> f64) -> Self {
         assert!(members >= 1 && members <= devices.len(), "there is a device for each column");
         let mut devices = devices.into_iter();
-        let columns: Vec<MemberColumn<D>> = devices.by_ref().take(members).map(MemberColumn::new).collect();
+        let columns: IndexVec<ColumnIndex, MemberColumn<D>> =
+            devices.by_ref().take(members).map(MemberColumn::new).collect();
         // Not collected from the rest of the vector: the standard library (1.95) makes an empty one of it whose first element lies beyond
         // its memory.
         let mut spares = VecDeque::new();
         spares.extend(devices);
         Self {
             columns,
-            donors: Vec::new(),
+            donors: IndexVec::default(),
             deadlines: DeadlineTree::new(members),
             spares,
             removed: Vec::new(),
@@ -69,20 +74,19 @@ impl<D> ArrayMembers<D> {
             age_of,
             degraded: false,
             written: 0,
-            traffic: vec![0; members],
+            traffic: IndexVec::filled(0, members),
         }
     }
 
     /// The traffic of each column, as [`WorkPacer::next_start`](crate::passes::WorkPacer::next_start) takes it.
     pub(crate) fn traffic(&self) -> &[i64] {
-        &self.traffic
+        self.traffic.as_slice()
     }
 
-    /// Adds to the traffic of device `number`: sectors of a command that has ended, or minus the sectors of background work that begins.
+    /// Adds to the traffic of a device's column: sectors of a command that has ended, or minus the sectors of background work that begins.
     #[inline]
-    pub(crate) fn count_traffic(&mut self, number: usize, sectors: i64) {
-        let column = self.column_of(number);
-        self.traffic[column] += sectors;
+    pub(crate) fn count_traffic(&mut self, device: ColumnDevice, sectors: i64) {
+        self.traffic[device.column()] += sectors;
     }
 
     /// Number of columns.
@@ -102,46 +106,39 @@ impl<D> ArrayMembers<D> {
     }
 
     /// Column `column`, if there is one.
-    pub(crate) fn get(&self, column: usize) -> Option<&MemberColumn<D>> {
+    pub(crate) fn get(&self, column: ColumnIndex) -> Option<&MemberColumn<D>> {
         self.columns.get(column)
     }
 
-    /// The device with number `number`.
-    pub(crate) fn device(&self, number: usize) -> Option<&D> {
-        match self.columns.get(number) {
-            Some(column) => column.device.as_ref(),
-            None => self.donor(number - self.columns.len())?.home.device.as_ref(),
-        }
+    /// All column numbers, in order.
+    pub(crate) fn indices(&self) -> impl ExactSizeIterator<Item = ColumnIndex> + use<D> {
+        self.columns.indices()
     }
 
-    /// Next deadline of the device with number `number`.
-    pub(crate) fn deadline(&self, number: usize) -> Nanos {
-        self.deadlines.get(number)
+    /// The columns with their numbers, in order.
+    pub(crate) fn iter_indexed(&self) -> impl ExactSizeIterator<Item = (ColumnIndex, &MemberColumn<D>)> {
+        self.columns.iter_indexed()
     }
 
     /// True if restored state is plausible: each leaving column has a device and is listed once, and counts are in range.
     pub(crate) fn is_plausible(&self) -> bool {
-        let has_device = |&column: &usize| self.get(column).is_some_and(|column| column.device.is_some());
+        let has_device =
+            |&column: &ColumnIndex| self.get(column).is_some_and(|column| column.device.is_some());
         let once: std::collections::BTreeSet<_> = self.leaving.iter().collect();
         once.len() == self.leaving.len() && self.leaving.iter().all(has_device) && self.written < 1 << 60
     }
 
-    /// Numbers of all members and donors.
-    pub(crate) fn numbers(&self) -> Range<usize> {
-        0..self.deadlines.len()
-    }
-
     /// Columns that may have a donor; none if no column has one.
-    pub(crate) fn donor_columns(&self) -> Range<usize> {
-        0..self.donors.len()
+    pub(crate) fn donor_columns(&self) -> impl ExactSizeIterator<Item = ColumnIndex> + use<D> {
+        self.donors.indices()
     }
 
-    pub(crate) fn donor(&self, column: usize) -> Option<&DonorMember<D>> {
+    pub(crate) fn donor(&self, column: ColumnIndex) -> Option<&DonorMember<D>> {
         self.donors.get(column)?.as_ref()
     }
 
-    pub(crate) fn donor_mut(&mut self, column: usize) -> Option<&mut DonorMember<D>> {
-        self.donors.get_mut(column)?.as_mut()
+    pub(crate) fn donor_mut(&mut self, column: ColumnIndex) -> Option<&mut DonorMember<D>> {
+        self.donors.as_mut_slice().get_mut(column.index())?.as_mut()
     }
 
     /// All donors.
@@ -149,44 +146,8 @@ impl<D> ArrayMembers<D> {
         self.donors.iter().flatten()
     }
 
-    /// The number of a column's donor.
-    pub(crate) fn donor_number(&self, column: usize) -> usize {
-        self.columns.len() + column
-    }
-
-    /// The column that a number belongs to.
-    pub(crate) fn column_of(&self, number: usize) -> usize {
-        // Donors follow the columns in the same order.
-        number % self.columns.len()
-    }
-
-    /// The column or donor of a number.
-    #[inline]
-    pub(crate) fn home_mut(&mut self, number: usize) -> Option<&mut MemberColumn<D>> {
-        let members = self.columns.len();
-        if number < members {
-            return Some(&mut self.columns[number]);
-        }
-        Some(&mut self.donors.get_mut(number - members)?.as_mut()?.home)
-    }
-
-    /// The device of a number.
-    #[inline]
-    pub(crate) fn device_mut(&mut self, number: usize) -> Option<&mut D> {
-        self.home_mut(number)?.device.as_mut()
-    }
-
-    /// The number of the device that has column `column` of `group`: the member, or its donor for groups that are not yet filled.
-    #[inline]
-    pub(crate) fn source(&self, column: usize, group: u64) -> usize {
-        if self.donors.is_empty() || group < self.columns[column].valid_to || self.donor(column).is_none() {
-            return column;
-        }
-        self.donor_number(column)
-    }
-
     /// True if the donor of a column lacks some of the sectors; `None` without a donor.
-    pub(crate) fn donor_lacks(&self, column: usize, sectors: &Range<u64>) -> Option<bool> {
+    pub(crate) fn donor_lacks(&self, column: ColumnIndex, sectors: &Range<u64>) -> Option<bool> {
         let donor = self.donor(column)?;
         Some(donor.lost.overlaps(sectors) || donor.home.bad.overlaps(sectors))
     }
@@ -208,13 +169,13 @@ impl<D> ArrayMembers<D> {
     }
 
     /// The age of the device in a column.
-    pub(crate) fn age(&self, column: usize) -> Option<f64> {
+    pub(crate) fn age(&self, column: ColumnIndex) -> Option<f64> {
         self.columns[column].device.as_ref().map(self.age_of)
     }
 
     /// The ages of all columns' devices.
     pub(crate) fn ages(&self) -> Vec<Option<f64>> {
-        (0..self.len()).map(|column| self.age(column)).collect()
+        self.indices().map(|column| self.age(column)).collect()
     }
 
     /// Counts `sectors` that the host writes; returns true whenever `every` sectors have been written since the last check of wear.
@@ -236,12 +197,12 @@ impl<D> ArrayMembers<D> {
     }
 
     /// Devices that have left, with the column that they had, oldest first.
-    pub(crate) fn removed(&self) -> &[(usize, D)] {
+    pub(crate) fn removed(&self) -> &[(ColumnIndex, D)] {
         &self.removed
     }
 
     /// Adds a device that has left column `column`.
-    pub(crate) fn remember_removed(&mut self, column: usize, device: D) {
+    pub(crate) fn remember_removed(&mut self, column: ColumnIndex, device: D) {
         self.removed.push((column, device));
     }
 
@@ -264,25 +225,24 @@ impl<D> ArrayMembers<D> {
         self.donors.iter_mut().flatten()
     }
 
-    /// Schedules the removal of the member in `column` for the end of the current event.
-    pub(crate) fn schedule_removal(&mut self, column: usize) {
-        assert!(!self.is_leaving(column), "a member is removed once");
-        self.leaving.push(column);
+    /// Counts the traffic of a member command that has ended, for the pace of background work.
+    #[cold]
+    pub(crate) fn count_ended(&mut self, sub: &MemberCommand) {
+        let moves_data = !matches!(
+            sub.kind,
+            MemberCommandKind::Flush(_)
+                | MemberCommandKind::Clean
+                | MemberCommandKind::Status { .. }
+                | MemberCommandKind::RepairFlush(_)
+        );
+        if moves_data {
+            self.count_traffic(sub.device, sub.rows.len().into());
+        }
     }
 
-    /// True if the member in `column` is to be removed.
-    pub(crate) fn is_leaving(&self, column: usize) -> bool {
-        self.leaving.contains(&column)
-    }
-
-    /// True if any member is to be removed.
-    pub(crate) fn is_any_leaving(&self) -> bool {
-        !self.leaving.is_empty()
-    }
-
-    /// The next column whose member is to be removed.
-    #[inline]
-    pub(crate) fn take_leaving(&mut self) -> Option<usize> {
-        self.leaving.pop()
+    /// Column number `member`, as it comes from outside.
+    pub(crate) fn find_column(&self, member: usize) -> Result<ColumnIndex, ArrayError> {
+        let members = self.len();
+        self.indices().nth(member).ok_or(ArrayError::NoSuchMember { member, members })
     }
 }

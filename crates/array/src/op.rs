@@ -1,8 +1,8 @@
-//! Work under way: host commands, operations on one group, commands to members.
+//! Work under way: host commands, operations on one group.
 
+use crate::ids::{GroupIndex, HostCommandId, LockId, PassEpoch, RangeIndex, RepairId};
 use crate::layout::RowRange;
-use outlast_device::{Command, Outcome, StreamId, Tag};
-use outlast_units::slab::NIL;
+use outlast_device::{Command, Outcome, PlacementId, Tag};
 
 /// A host command under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -31,7 +31,7 @@ pub(crate) enum GroupOpKind {
     Verify { repair: bool, resync: bool },
     /// Computes rows of a member that has lost them, and writes them back. `repair` and `range` say for whom; `copy`: the member itself
     /// is read, too.
-    Repair { repair: u32, range: u32, copy: bool },
+    Repair { repair: RepairId, range: RangeIndex, copy: bool },
     /// Carries out a record that outlived a loss of power.
     Replay,
 }
@@ -71,10 +71,11 @@ pub(crate) enum WriteMethod {
 #[allow(clippy::struct_excessive_bools, reason = "independent facts, not a state in disguise")]
 pub(crate) struct GroupOp {
     pub(crate) kind: GroupOpKind,
-    pub(crate) group: u64,
-    /// The host command that this is a part of, or `NIL`.
-    pub(crate) host: u32,
-    pub(crate) lock: u32,
+    pub(crate) group: GroupIndex,
+    /// The host command that this is a part of; `None`: the operation is for no host, or has answered it.
+    pub(crate) host: Option<HostCommandId>,
+    /// Its lock, once it has asked for one.
+    pub(crate) lock: Option<LockId>,
     /// Rows that take part.
     pub(crate) rows: RowRange,
     /// Rows that the host reads or writes.
@@ -87,6 +88,8 @@ pub(crate) struct GroupOp {
     pub(crate) have: u64,
     /// Roles of the window that could not be read.
     pub(crate) failed: u64,
+    /// Roles among `failed` that a member gave up after limited retry: another read may yet have them, so that they are not rewritten.
+    pub(crate) limited: u64,
     /// Roles of the window that are lost for good: zeroes from here on.
     pub(crate) lost: u64,
     /// Roles to be written.
@@ -102,11 +105,11 @@ pub(crate) struct GroupOp {
     pub(crate) committing: bool,
     /// The operation counts as a writer of its region of the bitmap.
     pub(crate) marked: bool,
-    pub(crate) stream: StreamId,
+    pub(crate) placement: PlacementId,
     /// Member commands under way.
     pub(crate) left: u32,
-    /// The background pass that this belongs to; 0: none.
-    pub(crate) epoch: u32,
+    /// The background pass that this belongs to.
+    pub(crate) epoch: Option<PassEpoch>,
     /// Bytes of log space held on each member.
     pub(crate) log_bytes: u64,
     /// Content by role, over `rows`; empty where bytes are not kept.
@@ -117,18 +120,19 @@ pub(crate) struct GroupOp {
 }
 
 impl GroupOp {
-    pub(crate) fn new(kind: GroupOpKind, group: u64, rows: RowRange) -> Self {
+    pub(crate) fn new(kind: GroupOpKind, group: GroupIndex, rows: RowRange) -> Self {
         Self {
             kind,
             group,
-            host: NIL,
-            lock: NIL,
+            host: None,
+            lock: None,
             rows,
             overlay: rows,
             window: rows,
             roles: 0,
             have: 0,
             failed: 0,
+            limited: 0,
             lost: 0,
             write_set: 0,
             method: WriteMethod::Full,
@@ -138,14 +142,20 @@ impl GroupOp {
             fua: false,
             committing: false,
             marked: false,
-            stream: StreamId(0),
+            placement: PlacementId(0),
             left: 0,
-            epoch: 0,
+            epoch: None,
             log_bytes: 0,
             cells: Vec::new(),
             repairs: Vec::new(),
             record: None,
         }
+    }
+
+    /// The host command of a read that has not answered yet, a write or a trim.
+    #[inline]
+    pub(crate) fn host_command(&self) -> HostCommandId {
+        self.host.expect("host data is read and written for a host command")
     }
 
     /// True if the host's data covers every row of the window.
@@ -186,12 +196,27 @@ impl GroupOp {
     pub(crate) fn known_roles(&self) -> u64 {
         self.have | self.lost
     }
+
+    /// Stores the sums of a partial record until the record is made.
+    pub(crate) fn keep_sums(&mut self, sums: Vec<Vec<u8>>) {
+        let content = RecordContent::Partial { written: self.roles, sums, extra: 0, cells: Vec::new() };
+        self.record = Some(Box::new(GroupRecord { group: self.group, rows: self.rows, content }));
+    }
+
+    /// The content of a record that holds all new chunks; `roles`: the roles of a group.
+    pub(crate) fn cells_content(&self, roles: usize) -> RecordContent {
+        let keep = |role: usize| {
+            if self.write_set >> role & 1 == 1 { self.cells[role].clone() } else { Vec::new() }
+        };
+        let cells = if self.cells.is_empty() { Vec::new() } else { (0..roles).map(keep).collect() };
+        RecordContent::Cells { set: self.write_set, cells, moves: self.moves }
+    }
 }
 
 /// The record of an operation, which survives a loss of power so that the operation can be finished.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct GroupRecord {
-    pub(crate) group: u64,
+    pub(crate) group: GroupIndex,
     pub(crate) rows: RowRange,
     pub(crate) content: RecordContent,
 }
@@ -205,47 +230,4 @@ pub(crate) enum RecordContent {
     Cells { set: u64, cells: Vec<Vec<u8>>, moves: bool },
     /// The rows are deallocated.
     Trim,
-}
-
-/// The purpose of a command to a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) enum MemberCommandKind {
-    /// Host data, for host command `owner`.
-    DirectRead,
-    DirectWrite,
-    DirectTrim,
-    Flush,
-    /// For operation `owner`.
-    Read,
-    Write,
-    Log,
-    /// For the bitmap.
-    Bitmap,
-    /// A flush before the members are marked clean.
-    Clean,
-    /// For repair `owner`: a question about range `group`, and the flush at its end.
-    Status,
-    RepairFlush,
-    /// A read of the member from outside the array: tag `owner`, first sector `group`.
-    External,
-}
-
-impl MemberCommandKind {
-    /// True for parts of a host command; false for parts of an operation and for background work.
-    pub(crate) fn is_for_host(self) -> bool {
-        matches!(self, Self::DirectRead | Self::DirectWrite | Self::DirectTrim | Self::Flush)
-    }
-}
-
-/// A command to a member.
-#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-pub(crate) struct MemberCommand {
-    pub(crate) live: bool,
-    pub(crate) kind: MemberCommandKind,
-    /// A column, or that many columns further its donor.
-    pub(crate) column: u8,
-    pub(crate) role: u8,
-    pub(crate) owner: u32,
-    pub(crate) group: u64,
-    pub(crate) rows: RowRange,
 }

@@ -1,7 +1,7 @@
 //! Redundancy of one group: copies with one data role, else a maximum-distance-separable code of `outlast-codes`.
 
 use outlast_codes::{ErasureCode, ShardDecoder, ShardSet};
-use outlast_units::SECTOR_BYTES;
+use outlast_units::{SECTOR_BYTES, to_count, to_length};
 use std::ops::Range;
 
 /// The code that computes a group's redundancy from its data. Cells are by role: data roles first, then redundancy.
@@ -91,9 +91,9 @@ impl ParityCode {
     pub(crate) fn mismatches(&self, cells: &[Vec<u8>], range: Range<usize>, parity: usize) -> u32 {
         let mut expected = vec![0; range.len()];
         self.compute(&cells[..self.data], range.clone(), parity, &mut expected);
-        let sectors = expected.chunks(SECTOR_BYTES as usize);
-        let stored = cells[self.data + parity][range].chunks(SECTOR_BYTES as usize);
-        sectors.zip(stored).filter(|(expected, stored)| expected != stored).count() as u32
+        let sectors = expected.chunks(to_length(SECTOR_BYTES));
+        let stored = cells[self.data + parity][range].chunks(to_length(SECTOR_BYTES));
+        to_count(sectors.zip(stored).filter(|(expected, stored)| expected != stored).count())
     }
 }
 

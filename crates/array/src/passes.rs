@@ -6,15 +6,18 @@ mod check;
 mod pace;
 mod pass;
 mod requests;
+mod steps;
 
 pub(crate) use pace::{HeldRate, HeldRates, NextStart, PacedWork, WorkPacer};
 
+use crate::ids::{GroupIndex, PassEpoch};
 use crate::placement::ShiftPlan;
 use outlast_settings::array::BackgroundConfig;
 use outlast_units::{Bytes, Nanos};
 use pass::AHEAD;
 pub(crate) use pass::BackgroundPass;
 use serde::Serialize;
+pub(crate) use steps::{PassStep, PassView};
 
 /// The kinds of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
@@ -36,41 +39,11 @@ pub enum PassKind {
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct ScrubPass {
     /// Groups below this are done.
-    base: u64,
+    base: GroupIndex,
     /// Redundancy that differs is rewritten.
     repair: bool,
     /// Mismatches that earlier scrubs had counted.
     mismatches_before: u64,
-}
-
-/// The facts that the choice of a pass depends on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PassView {
-    /// First group that a member lacks which is being filled.
-    pub(crate) rebuild_from: Option<u64>,
-    /// A rebuild saves data.
-    pub(crate) can_rebuild: bool,
-    /// Rows of members are being written back: passes over whole groups wait.
-    pub(crate) recovering: bool,
-    /// First group whose redundancy is in doubt.
-    pub(crate) resync_from: Option<u64>,
-    /// A pass is to move parity, and enough members are present.
-    pub(crate) can_shift: bool,
-}
-
-/// The next step of the pass under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PassStep {
-    /// No pass is under way.
-    Idle,
-    /// Give the pass up: it would save no data.
-    GiveUp,
-    /// Every group is done: end the pass.
-    End(PassKind),
-    /// Wait: as many groups as allowed are under way.
-    Wait,
-    /// Work on this group.
-    Work(PassKind, u64),
 }
 
 /// The state of all background passes.
@@ -78,7 +51,7 @@ pub(crate) enum PassStep {
 pub(crate) struct BackgroundPasses {
     under_way: Option<BackgroundPass>,
     /// Number of passes begun; tells operations of the current pass from those of one that was given up.
-    epoch: u32,
+    epoch: PassEpoch,
     /// Time of the next look at passes and repairs.
     wake: Nanos,
     /// Look at passes and repairs at the end of the current event.
@@ -103,7 +76,7 @@ impl BackgroundPasses {
     pub(crate) fn new(settings: &BackgroundConfig) -> Self {
         Self {
             under_way: None,
-            epoch: 0,
+            epoch: PassEpoch(0),
             wake: Nanos::MAX,
             pump: false,
             scrub: None,
@@ -127,7 +100,7 @@ impl BackgroundPasses {
     }
 
     /// Number of passes begun.
-    pub(crate) fn epoch(&self) -> u32 {
+    pub(crate) fn epoch(&self) -> PassEpoch {
         self.epoch
     }
 
@@ -184,7 +157,7 @@ impl BackgroundPasses {
     }
 
     /// The most urgent pass, and the group it begins with.
-    pub(crate) fn choose(&self, view: &PassView) -> Option<(PassKind, u64)> {
+    pub(crate) fn choose(&self, view: &PassView) -> Option<(PassKind, GroupIndex)> {
         debug_assert!(self.under_way.is_none(), "one pass at a time");
         // In order of urgency: missing redundancy, doubtful redundancy, then housekeeping.
         if let Some(from) = view.rebuild_from.filter(|_| view.can_rebuild) {
@@ -197,14 +170,14 @@ impl BackgroundPasses {
             return Some((PassKind::Resync, from));
         }
         if view.can_shift {
-            return Some((PassKind::Shift, 0));
+            return Some((PassKind::Shift, GroupIndex(0)));
         }
         self.scrub.map(|scrub| (PassKind::Scrub, scrub.base))
     }
 
     /// Begins a pass at group `from`.
-    pub(crate) fn begin(&mut self, kind: PassKind, from: u64) {
-        self.epoch += 1;
+    pub(crate) fn begin(&mut self, kind: PassKind, from: GroupIndex) {
+        self.epoch = self.epoch + 1;
         self.under_way = Some(BackgroundPass {
             kind,
             base: from,
@@ -220,9 +193,9 @@ impl BackgroundPasses {
         let Some(pass) = &self.under_way else { return PassStep::Idle };
         if pass.kind == PassKind::Rebuild && !can_rebuild {
             PassStep::GiveUp
-        } else if pass.base == groups {
+        } else if pass.base.0 == groups {
             PassStep::End(pass.kind)
-        } else if pass.in_flight >= self.window || pass.next >= pass.base + AHEAD || pass.next == groups {
+        } else if pass.in_flight >= self.window || pass.next >= pass.base + AHEAD || pass.next.0 == groups {
             PassStep::Wait
         } else {
             PassStep::Work(pass.kind, pass.next)
@@ -230,9 +203,9 @@ impl BackgroundPasses {
     }
 
     /// Begins the next group of the pass, `bytes` of each member, at `now`. Returns the epoch that its operation carries.
-    pub(crate) fn begin_group(&mut self, now: Nanos, bytes: Bytes) -> u32 {
+    pub(crate) fn begin_group(&mut self, now: Nanos, bytes: Bytes) -> PassEpoch {
         if let Some(pass) = &mut self.under_way {
-            pass.next += 1;
+            pass.next = pass.next + 1;
             pass.in_flight += 1;
             pass.pacer.note_begun(now, bytes);
         }
@@ -245,10 +218,10 @@ impl BackgroundPasses {
     }
 
     /// Skips the next group, `bytes` of each member, which needs no work. Returns the same as [`BackgroundPasses::end_group`].
-    pub(crate) fn skip(&mut self, group: u64, bytes: Bytes) -> Option<(PassKind, u64)> {
+    pub(crate) fn skip(&mut self, group: GroupIndex, bytes: Bytes) -> Option<(PassKind, GroupIndex)> {
         if let Some(pass) = &mut self.under_way {
             debug_assert!(pass.next == group, "groups are skipped in order");
-            pass.next += 1;
+            pass.next = pass.next + 1;
             pass.pacer.note_skipped(bytes);
         }
         self.mark_done(group)
@@ -256,7 +229,11 @@ impl BackgroundPasses {
 
     /// Ends the work of pass `epoch` on a group. Returns the kind of pass and the group up to which it is done now, if that has
     /// advanced.
-    pub(crate) fn end_group(&mut self, group: u64, epoch: u32) -> Option<(PassKind, u64)> {
+    pub(crate) fn end_group(
+        &mut self,
+        group: GroupIndex,
+        epoch: PassEpoch,
+    ) -> Option<(PassKind, GroupIndex)> {
         let pass = self.under_way.as_mut().filter(|_| epoch == self.epoch)?;
         debug_assert!(pass.in_flight > 0, "an operation of a pass ends once");
         pass.in_flight -= 1;
@@ -264,7 +241,7 @@ impl BackgroundPasses {
         self.mark_done(group)
     }
 
-    fn mark_done(&mut self, group: u64) -> Option<(PassKind, u64)> {
+    fn mark_done(&mut self, group: GroupIndex) -> Option<(PassKind, GroupIndex)> {
         let pass = self.under_way.as_mut()?;
         debug_assert!((pass.base..pass.base + AHEAD).contains(&group), "a pass works within its window");
         // Bit 0 of `done` stands for group `base`; the run of ones at the low end moves the base up.
@@ -272,7 +249,7 @@ impl BackgroundPasses {
         let run = pass.done.trailing_ones();
         // A shift by all 64 bits is none in Rust.
         pass.done = pass.done.checked_shr(run).unwrap_or(0);
-        pass.base += u64::from(run);
+        pass.base = pass.base + u64::from(run);
         if run == 0 {
             return None;
         }
@@ -291,7 +268,7 @@ impl BackgroundPasses {
     /// Forgets the pass under way, after a loss of power.
     pub(crate) fn after_power_cut(&mut self) {
         self.under_way = None;
-        self.epoch += 1;
+        self.epoch = self.epoch + 1;
         self.pump = true;
     }
 }

@@ -1,17 +1,17 @@
 //! A device without firmware: fixed latency, bandwidth, and the faults that an array must live with.
 
 use outlast_device::{
-    Command, Completion, Device, Extent, ExtentState, Extents, Held, Identity, LbaRun, Notice, NoticeKind,
-    Op, Outcome, Peek, PowerCycle, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, ExtentState, Extents, Held, Identity, LbaRun, NamespaceId, Notice,
+    NoticeKind, Op, Outcome, Peek, PowerCycle, SectorRun, Smart, Tag,
 };
 use outlast_media::ConfigError;
 use outlast_settings::array::PlainConfig;
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, Lba, ListMap, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, Lba, ListMap, Nanos, SECTOR_BYTES, to_count, to_length};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-const SECTOR: usize = SECTOR_BYTES as usize;
+const SECTOR: usize = to_length(SECTOR_BYTES);
 /// Sectors that are allocated together.
 const PAGE_SECTORS: u64 = 8;
 /// Bound of restored counts, so that sums cannot overflow.
@@ -87,7 +87,7 @@ impl PlainDevice {
         self.config.validate().map_err(|error| error.to_string())?;
         let capacity = self.config.capacity.0 / SECTOR_BYTES;
         let pages = if self.config.bytes { capacity.div_ceil(PAGE_SECTORS) } else { 0 };
-        let is_page = |page: &[u8]| page.len() == PAGE_SECTORS as usize * SECTOR;
+        let is_page = |page: &[u8]| page.len() == to_length(PAGE_SECTORS) * SECTOR;
         let sized = self.lanes.len() == usize::from(self.config.lanes) && self.pages.len() as u64 == pages;
         if !sized || !self.pages.iter().flatten().all(|page| is_page(page)) {
             return Err("a device has lanes or pages other than its settings say".to_owned());
@@ -128,7 +128,7 @@ impl PlainDevice {
             entries: Vec::new(),
             free: Vec::new(),
             sequence: 0,
-            pages: vec![None; pages as usize],
+            pages: vec![None; to_length(pages)],
             data_out: ListMap::default(),
             unreadable: BTreeSet::new(),
             listed: BTreeMap::new(),
@@ -230,7 +230,7 @@ impl PlainDevice {
     /// Flips a bit of sector `sector`: a silent error.
     pub fn corrupt(&mut self, sector: u64) {
         let mut bytes = self.sector(sector).map_or_else(|| vec![0; SECTOR], <[u8]>::to_vec);
-        bytes[(sector % SECTOR_BYTES) as usize] ^= 0x10;
+        bytes[to_length(sector % SECTOR_BYTES)] ^= 0x10;
         self.store(sector, Some(&bytes));
     }
 
@@ -241,8 +241,8 @@ impl PlainDevice {
 
     /// The content of a sector; `None`: zeroes.
     pub fn sector(&self, sector: u64) -> Option<&[u8]> {
-        let page = self.pages.get((sector / PAGE_SECTORS) as usize)?.as_deref()?;
-        Some(&page[(sector % PAGE_SECTORS) as usize * SECTOR..][..SECTOR])
+        let page = self.pages.get(to_length(sector / PAGE_SECTORS))?.as_deref()?;
+        Some(&page[to_length(sector % PAGE_SECTORS) * SECTOR..][..SECTOR])
     }
 
     /// Stores a sector; `None`: zeroes.
@@ -250,9 +250,9 @@ impl PlainDevice {
         if !self.config.bytes {
             return;
         }
-        let page = &mut self.pages[(sector / PAGE_SECTORS) as usize];
-        let page = page.get_or_insert_with(|| vec![0; PAGE_SECTORS as usize * SECTOR].into_boxed_slice());
-        let place = &mut page[(sector % PAGE_SECTORS) as usize * SECTOR..][..SECTOR];
+        let page = &mut self.pages[to_length(sector / PAGE_SECTORS)];
+        let page = page.get_or_insert_with(|| vec![0; to_length(PAGE_SECTORS) * SECTOR].into_boxed_slice());
+        let place = &mut page[to_length(sector % PAGE_SECTORS) * SECTOR..][..SECTOR];
         match bytes {
             Some(bytes) => place.copy_from_slice(bytes),
             None => place.fill(0),
@@ -284,7 +284,7 @@ impl PlainDevice {
             index
         } else {
             self.entries.push(entry);
-            self.entries.len() as u32 - 1
+            to_count(self.entries.len() - 1)
         };
         // The sequence number keeps commands that end together in the order of submission.
         self.queue.push(Reverse((end, self.sequence, index)));
@@ -299,6 +299,9 @@ impl PlainDevice {
         let range = command.lba.0..command.lba.0 + u64::from(command.sectors);
         if command.op != Op::Flush && range.end * SECTOR_BYTES > self.config.capacity.0 {
             return Outcome::OutOfRange;
+        }
+        if command.namespace != NamespaceId::FIRST {
+            return Outcome::InvalidNamespace;
         }
         match command.op {
             Op::Read => {
@@ -370,7 +373,7 @@ impl PowerCycle for PlainDevice {
                 continue;
             }
             for i in 0..u64::from(command.sectors) {
-                let (sector, from) = (command.lba.0 + i, i as usize * SECTOR);
+                let (sector, from) = (command.lba.0 + i, to_length(i) * SECTOR);
                 if self.rng.below(2) == 0 && sector * SECTOR_BYTES < self.config.capacity.0 {
                     self.store(sector, data.get(from..from + SECTOR));
                     self.unreadable.remove(&sector);
@@ -466,7 +469,7 @@ impl Device for PlainDevice {
             self.fail_due(at);
             let tag = self.entries[index as usize].tag;
             let outcome = self.finish(index);
-            completions.push(Completion { at, tag, outcome });
+            completions.push(Completion::new(at, tag, outcome));
         }
         self.fail_due(now);
     }
@@ -480,6 +483,7 @@ impl Device for PlainDevice {
         }
     }
 
+    #[allow(clippy::cast_possible_truncation, reason = "a percentage; it saturates at 2^32")]
     fn smart(&self) -> Smart {
         let used = self.config.endurance.map_or(0.0, |rated| self.cycles() * 100.0 / f64::from(rated));
         Smart {

@@ -175,6 +175,7 @@ impl PassProgress {
         let bytes_per_s = if elapsed > 0.0 { worked as f64 / elapsed } else { 0.0 };
         // Infinite or NaN at a speed of 0: then there is no estimate.
         let seconds = (total.0 - done.0) as f64 / bytes_per_s;
+        #[allow(clippy::cast_possible_truncation, reason = "saturates at the largest time")]
         let left = seconds.is_finite().then_some(Nanos((seconds * 1e9) as u64));
         Self { kind, done, total, bytes_per_s, left }
     }

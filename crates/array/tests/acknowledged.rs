@@ -7,25 +7,16 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Op, Outcome};
-use outlast_settings::array::{ArrayConfig, Consistency, EjectionConfig, Level, LogConfig, LogPlace};
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use outlast_units::{Bytes, Nanos};
 use support::failing::Failing;
+use support::settings::{ArraySettings, array_of};
 use support::{Host, array, command, plain};
 
 const SECTORS: u64 = 200;
 
 fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
-    ArrayConfig {
-        chunk: Bytes::kib(4),
-        consistency,
-        log: LogConfig {
-            size: Bytes::kib(32),
-            bitmap_chunk: Bytes::kib(16),
-            bitmap_delay: Nanos::millis(3),
-            place: LogPlace::Members,
-        },
-        ..ArrayConfig::new(level, members)
-    }
+    array_of(level, members).with_consistency(consistency).with_small_log(Bytes::kib(32))
 }
 
 /// Every level with redundancy and every way to keep it right.
@@ -209,8 +200,8 @@ fn a_member_that_leaves_with_the_last_answer_has_not_taken_the_write() {
 fn a_member_is_ejected_by_the_first_bad_run_above_the_threshold() {
     for bad_blocks in [0, 1, 5, 10] {
         let ejected = |runs: u64| {
-            let ejection = EjectionConfig { bad_blocks, ..EjectionConfig::default() };
-            let config = ArrayConfig { ejection, ..small(Level::Raid1, 2, Consistency::Resync) };
+            let config = small(Level::Raid1, 2, Consistency::Resync);
+            let config = config.with(|config| config.ejection.bad_blocks = bad_blocks);
             let mut host = failing(&config);
             host.device.member_mut(0).unwrap().writes_end = Some(Outcome::MediumError);
             for run in 0..runs {

@@ -7,25 +7,17 @@ use crate::support;
 use outlast_array::coarse::{CoarseArray, CoarseConfig, WriteMap};
 use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, Level, PlainConfig, ReplacementConfig, ShiftWay, StripeWrites,
-};
+use outlast_settings::array::{ArrayConfig, Level, PlainConfig, ShiftWay, StripeWrites};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::command;
+use support::settings::{ArraySettings, array_of};
 
 const PERCENT: [f64; 5] = [80.0, 5.0, 5.0, 5.0, 5.0];
 
 fn diff_raid(shift: ShiftWay) -> ArrayConfig {
-    let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
-    ArrayConfig {
-        parity_percent: Some(PERCENT.to_vec()),
-        chunk: Bytes::kib(4),
-        writes: StripeWrites::NoReconstruct,
-        replacement: ReplacementConfig { limit_percent: None, shift },
-        background,
-        ..ArrayConfig::new(Level::Raid5, 5)
-    }
+    let config = array_of(Level::Raid5, 5).with_parity_percent(&PERCENT, shift).unpaced();
+    config.with_writes(StripeWrites::NoReconstruct)
 }
 
 /// The coarse engine against the full one: small devices, random writes of one chunk, every member replaced at its limit.
@@ -66,7 +58,7 @@ fn the_coarse_engine_ages_members_as_the_full_one_does() {
             .iter()
             .filter_map(|event| match &event.kind {
                 ArrayEventKind::Replaced { member, ages } => {
-                    Some((*member, ages.iter().map(|age| age.unwrap()).collect()))
+                    Some((member.index(), ages.iter().map(|age| age.unwrap()).collect()))
                 }
                 _ => None,
             })
@@ -156,11 +148,11 @@ fn replacement_time(config: ArrayConfig) -> (f64, u64) {
 /// shift is cheaper in our model, since reading and writing do not hinder each other beyond sharing the member.
 #[test]
 fn shifting_costs_in_the_order_of_table_2() {
-    let base = || ArrayConfig { chunk: Bytes::kib(64), ..diff_raid(ShiftWay::Minimal) };
-    let (raid5, raid5_writes) = replacement_time(ArrayConfig { parity_percent: None, ..base() });
-    let (minimal, minimal_writes) = replacement_time(base());
-    let naive_config = || ReplacementConfig { shift: ShiftWay::Naive, limit_percent: None };
-    let (naive, naive_writes) = replacement_time(ArrayConfig { replacement: naive_config(), ..base() });
+    let base = |shift| diff_raid(shift).with_chunk(Bytes::kib(64));
+    let (raid5, raid5_writes) =
+        replacement_time(base(ShiftWay::Minimal).with(|config| config.parity_percent = None));
+    let (minimal, minimal_writes) = replacement_time(base(ShiftWay::Minimal));
+    let (naive, naive_writes) = replacement_time(base(ShiftWay::Naive));
     let chunks = 80_000_000 / 65_536;
     assert_eq!(raid5_writes, chunks);
     // The new member in full, and three quarters of the parity onto the next oldest (period 20: 15 of every 20 stripes).

@@ -6,10 +6,9 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Level, PlainConfig, ReplacementConfig, ShiftWay,
-};
+use outlast_settings::array::{ChunkOrder, Level, PlainConfig, ShiftWay};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use support::settings::{ArraySettings, array_of};
 use support::{Host, command};
 
 const GROUPS: u64 = 40;
@@ -41,15 +40,10 @@ struct Took {
 
 /// Fills an array, replaces its first member, and checks what it then holds.
 fn recovery(chunks: ChunkOrder, shift: Option<ShiftWay>) -> Took {
-    let background =
-        BackgroundConfig { min_rate: None, max_rate: None, window: 1, chunks, ..BackgroundConfig::default() };
-    let config = ArrayConfig {
-        chunk: Bytes::kib(4),
-        background,
-        parity_percent: shift.map(|_| vec![80.0, 5.0, 5.0, 5.0, 5.0]),
-        replacement: ReplacementConfig { limit_percent: None, shift: shift.unwrap_or(ShiftWay::Minimal) },
-        ..ArrayConfig::new(Level::Raid5, 5)
-    };
+    let mut config = array_of(Level::Raid5, 5).unpaced().with_window(1).with_chunk_order(chunks);
+    if let Some(shift) = shift {
+        config = config.with_parity_percent(&[80.0, 5.0, 5.0, 5.0, 5.0], shift);
+    }
     let array = Array::new(config, (0..5).map(member).collect(), true).unwrap();
     let mut host = Host::new(array.with_age(PlainDevice::cycles));
     let chunk = (TRANSFER / SECTOR_BYTES) as u32;
@@ -106,15 +100,14 @@ fn parity_moves_write_by_write() {
 
 #[test]
 fn a_larger_window_does_not_change_chunks_that_go_one_by_one() {
-    let wide = |chunks| BackgroundConfig { window: 32, chunks, ..BackgroundConfig::default() };
-    let time = |background| {
-        let config = ArrayConfig { chunk: Bytes::kib(4), background, ..ArrayConfig::new(Level::Raid5, 5) };
+    let config = |window, chunks| array_of(Level::Raid5, 5).with_window(window).with_chunk_order(chunks);
+    let time = |config| {
         let mut host = Host::new(Array::new(config, (0..5).map(member).collect(), true).unwrap());
         host.device.fail_member(host.now, 0).unwrap();
         host.device.replace(host.now, 0, member(9), false).unwrap();
         host.drain();
         host.now.0
     };
-    assert!(time(wide(ChunkOrder::Together)) < GROUPS * (ONE_READ + ONE_WRITE));
-    assert_eq!(time(wide(ChunkOrder::InTurn)), GROUPS * (4 * ONE_READ + ONE_WRITE));
+    assert!(time(config(32, ChunkOrder::Together)) < GROUPS * (ONE_READ + ONE_WRITE));
+    assert_eq!(time(config(32, ChunkOrder::InTurn)), GROUPS * (4 * ONE_READ + ONE_WRITE));
 }

@@ -14,6 +14,7 @@ use outlast_settings::drive::{Identifier, Migration, RepairConfig, RepairScheme}
 use outlast_ssd::Ssd;
 use outlast_units::Bytes;
 use support::drives::{self, Trial};
+use support::settings::ArraySettings;
 
 /// Die failures that a drive lives through here.
 const MOST: usize = 2;
@@ -153,10 +154,10 @@ impl Torture {
     }
 }
 
-/// `steps` commands over three seeds.
+/// Two thirds of `steps` commands, over two seeds.
 fn torture(config: &ArrayConfig, repair: &RepairConfig, steps: u32) {
     let (mut failed, mut repaired, mut cuts) = (0, 0, 0);
-    for seed in 1..4 {
+    for seed in 1..3 {
         let mut torture = Torture::new(config, repair, seed);
         for _ in 0..steps / 3 {
             torture.step();
@@ -169,7 +170,7 @@ fn torture(config: &ArrayConfig, repair: &RepairConfig, steps: u32) {
             torture.trial.host.device.repairs().iter().filter(|own| own.finished_at.is_some()).count();
     }
     assert!(
-        failed >= 6 && repaired >= 3 && cuts >= 6,
+        failed >= 4 && repaired >= 2 && cuts >= 4,
         "{failed} dies failed, {repaired} repairs, {cuts} cuts"
     );
 }
@@ -181,7 +182,7 @@ fn repair(scheme: RepairScheme, identifier: Identifier) -> RepairConfig {
 fn array(level: Level, members: u16, consistency: Consistency, way: RepairWay) -> ArrayConfig {
     let spares = u16::from(way != RepairWay::Die);
     let repair = ArrayRepair { way, range: Bytes::kib(256), ..ArrayRepair::default() };
-    ArrayConfig { spares, repair, ..drives::small(level, members, consistency) }
+    drives::small(level, members, consistency).with_spares(spares).with_repair(repair)
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::support;
 
 use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, PowerCycle, Smart, Tag};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Consistency, Level, PlainConfig, StripeWrites};
-use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
+use outlast_settings::array::{ArrayConfig, Consistency, Level, PlainConfig, StripeWrites};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use std::cell::RefCell;
 use std::rc::Rc;
 use support::{Host, array, command, volatile};
@@ -18,25 +18,13 @@ const DELAY: Nanos = Nanos::millis(200);
 
 /// Resynchronisation at `rate` beside the host.
 fn small(level: Level, members: u16, consistency: Consistency, rate: Option<u64>) -> ArrayConfig {
-    let rate = rate.and_then(ByteRate::new);
-    let background = BackgroundConfig { min_rate: rate, max_rate: rate, ..BackgroundConfig::default() };
-    ArrayConfig { chunk: Bytes::kib(4), background, consistency, ..ArrayConfig::new(level, members) }
+    array_of(level, members).with_consistency(consistency).with_rates(rate, rate)
 }
 
 type Plain = Host<Array<PlainDevice>>;
 
-fn filled(array: Array<PlainDevice>) -> Plain {
-    let mut host = Host::new(array);
-    for lba in (0..host.capacity()).step_by(8) {
-        let sectors = (host.capacity() - lba).min(8) as u32;
-        host.submit(command(Op::Write, lba, sectors));
-        while host.in_flight() > 16 {
-            assert!(host.step());
-        }
-    }
-    host.drain();
-    host
-}
+use support::life::filled;
+use support::settings::{ArraySettings, array_of};
 
 fn resyncs(host: &Plain) -> usize {
     host.device.events().iter().filter(|event| event.kind == ArrayEventKind::Resynced).count()
@@ -82,8 +70,8 @@ fn an_array_at_rest_is_not_resynchronised() {
 #[test]
 fn an_array_is_clean_when_the_delay_has_passed() {
     let after = |delay: Nanos, written_at: Nanos, cut_at: Nanos| {
-        let config =
-            ArrayConfig { safe_mode_delay: delay, ..small(Level::Raid5, 4, Consistency::Resync, None) };
+        let config = small(Level::Raid5, 4, Consistency::Resync, None);
+        let config = config.with(|config| config.safe_mode_delay = delay);
         let mut host = Host::new(array(config, SECTORS));
         rest(&mut host, written_at);
         host.submit(command(Op::Write, 0, 8));
@@ -148,7 +136,7 @@ fn a_clean_array_has_flushed() {
 
 /// An array in doubt in whose last stripe some parity is wrong, as a torn write leaves it.
 fn in_doubt(level: Level, members: u16, writes: StripeWrites) -> Plain {
-    let config = ArrayConfig { writes, ..small(level, members, Consistency::Resync, Some(1000)) };
+    let config = small(level, members, Consistency::Resync, Some(1000)).with_writes(writes);
     let mut host = filled(array(config, SECTORS));
     host.submit(command(Op::Write, 0, 8));
     cut(&mut host);

@@ -7,10 +7,11 @@ use crate::support;
 use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
 use outlast_media::{DieDamage, DriveFault};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
+use outlast_settings::array::{ArrayConfig, Level, ShiftWay};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use support::settings::{ArraySettings, array_of};
 use support::{command, drives};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
@@ -117,8 +118,7 @@ impl Stand {
 }
 
 fn stand(config: ArrayConfig, steps: u32) {
-    let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
-    let config = ArrayConfig { chunk: Bytes::kib(16), background, ..config };
+    let config = config.with_chunk(Bytes::kib(16)).unpaced();
     let mut done = [0; 3];
     for seed in 1..4 {
         let mut stand = Stand::new(config.clone(), seed);
@@ -146,22 +146,22 @@ fn stand(config: ArrayConfig, steps: u32) {
 
 #[test]
 fn raid5_of_drives() {
-    stand(ArrayConfig::new(Level::Raid5, 4), 3000);
+    stand(array_of(Level::Raid5, 4), 3000);
 }
 
 #[test]
 fn raid6_of_drives() {
-    stand(ArrayConfig::new(Level::Raid6, 5), 2000);
+    stand(array_of(Level::Raid6, 5), 2000);
 }
 
 #[test]
 fn mirrored_drives() {
-    stand(ArrayConfig::new(Level::Raid10, 4), 2000);
+    stand(array_of(Level::Raid10, 4), 2000);
 }
 
 /// Parity by percentages: every exchange moves parity to the oldest.
 #[test]
 fn diff_raid_of_drives() {
-    let percent = Some(vec![70.0, 10.0, 10.0, 10.0]);
-    stand(ArrayConfig { parity_percent: percent, ..ArrayConfig::new(Level::Raid5, 4) }, 3000);
+    let percent = [70.0, 10.0, 10.0, 10.0];
+    stand(array_of(Level::Raid5, 4).with_parity_percent(&percent, ShiftWay::Minimal), 3000);
 }

@@ -7,38 +7,21 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, ExtentState, Held, NoticeKind, Op, Outcome, Peek, SectorRun, Tag};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Lba, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use proptest::prelude::*;
 use support::life::filled;
+use support::settings::{ArraySettings, array_of};
 use support::{Host, command, plain, volatile};
 
 pub(crate) const SECTORS: u64 = 200;
 
 pub(crate) fn small(level: Level, members: u16) -> ArrayConfig {
-    ArrayConfig {
-        chunk: Bytes::kib(4),
-        consistency: Consistency::Resync,
-        log: LogConfig {
-            size: Bytes::kib(32),
-            bitmap_chunk: Bytes::kib(16),
-            bitmap_delay: Nanos::millis(3),
-            place: LogPlace::Members,
-        },
-        background: BackgroundConfig {
-            min_rate: ByteRate::new(6_000_000),
-            max_rate: ByteRate::new(6_000_000),
-            window: 6,
-            chunks: ChunkOrder::default(),
-            scrub_interval: None,
-            own: None,
-        },
-        ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },
-        ..ArrayConfig::new(level, members)
-    }
+    let config =
+        array_of(level, members).with_consistency(Consistency::Resync).with_small_log(Bytes::kib(32));
+    let config = config.with_rates(Some(6_000_000), Some(6_000_000)).with_window(6);
+    config.with_read_errors(u32::MAX)
 }
 
 /// A life of `commands` commands on an array that is empty or full, with `faults` unreadable sectors and at most two members lost, one of
@@ -183,7 +166,7 @@ fn check_states(host: &Host<Array<PlainDevice>>, seed: u64, counts: &mut StateCo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn what_an_array_says_is_what_it_gives_and_keeps(

@@ -152,7 +152,7 @@ fn forked(moment: Moment, level: Level, seed: u64) {
 
 fn at_each(moment: Moment) {
     for level in [Level::Raid5, Level::Raid1] {
-        (1..4).for_each(|seed| forked(moment, level, seed));
+        forked(moment, level, fuzzed::drawn());
     }
 }
 

@@ -8,8 +8,9 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op, Outcome, Tag};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_settings::array::Level;
+use outlast_units::Nanos;
+use support::settings::{ArraySettings, array_of};
 use support::{array, command, route};
 
 const ANSWERS: &str = include_str!("../../../tests/md/answers.txt");
@@ -62,9 +63,7 @@ fn write(array: &mut Array<PlainDevice>, now: Nanos, stripe: u64, data: u64, chu
 /// An array of chunks of 4 KiB and the time: whose redundancy fits, or where a resynchronisation waits, members `failed` missing.
 fn asked(level: Level, members: u16, in_doubt: bool, failed: &[usize]) -> (Array<PlainDevice>, Nanos) {
     // One group at the start of a resynchronisation, and the next after four seconds.
-    let rate = ByteRate::new(1000);
-    let background = BackgroundConfig { min_rate: rate, max_rate: rate, ..BackgroundConfig::default() };
-    let config = ArrayConfig { chunk: Bytes::kib(4), background, ..ArrayConfig::new(level, members) };
+    let config = array_of(level, members).with_rates(Some(1000), Some(1000));
     let mut array = array(config, SECTORS);
     let mut now = Nanos::ZERO;
     if in_doubt {
@@ -160,8 +159,7 @@ fn an_array_is_clean_when_mds_is() {
     for phase in 0..20 {
         let written = Nanos::millis(1_000 + phase * 11);
         let in_doubt = |after: u64| {
-            let config = ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(Level::Raid5, 4) };
-            let mut array = array(config, SECTORS);
+            let mut array = array(array_of(Level::Raid5, 4), SECTORS);
             array.advance(written, &mut Vec::new());
             array.submit(written, command(Op::Write, 0, 8), Tag(1));
             let cut = written + Nanos::millis(after);

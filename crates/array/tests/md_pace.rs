@@ -13,9 +13,10 @@ use crate::support;
 use judged::{JUDGED, Judged};
 use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_settings::array::{Level, PlainConfig};
+use outlast_units::{Bytes, Nanos};
 use support::command;
+use support::settings::{ArraySettings, array_of};
 
 const ANSWERS: &str = include_str!("../../../tests/md/pace.txt");
 /// Of a command on a disk: 20 ms, and a tick of the guest's clock. Fitted to one answer: checks of 24 MiB beside a busy host do 192 of them one after
@@ -135,14 +136,8 @@ fn seconds(question: Question<'_>, window: u16) -> f64 {
         };
         PlainDevice::new(times, seed).unwrap()
     };
-    let background = BackgroundConfig {
-        min_rate: ByteRate::new(question.min << 10),
-        max_rate: ByteRate::new(question.max << 10),
-        window,
-        ..BackgroundConfig::default()
-    };
-    let config =
-        ArrayConfig { chunk: Bytes::kib(CHUNK_KIB), background, ..ArrayConfig::new(level, question.members) };
+    let config = array_of(level, question.members).with_chunk(Bytes::kib(CHUNK_KIB)).with_window(window);
+    let config = config.with_rates(Some(question.min << 10), Some(question.max << 10));
     let mut array = Array::new(config, (0..question.members.into()).map(device).collect(), false).unwrap();
     // md's mirrors keep the host out of the 64 MiB at which they work; it is beyond them.
     let first = if question.level == "raid1" { 64 << 10 } else { 0 };

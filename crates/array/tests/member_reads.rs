@@ -6,16 +6,16 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Completion, Device, Extent, ExtentState, Op, Outcome, SectorRun, Tag};
-use outlast_settings::array::{ArrayConfig, Level};
-use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use outlast_settings::array::Level;
+use outlast_units::{Lba, Nanos, SECTOR_BYTES};
+use support::settings::array_of;
 use support::{Host, array, command};
 
 const SECTORS: u64 = 200;
 const TAG: Tag = Tag(5000);
 
 fn filled(level: Level) -> Host<Array<PlainDevice>> {
-    let config = ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(level, 3) };
-    let mut host = Host::new(array(config, SECTORS));
+    let mut host = Host::new(array(array_of(level, 3), SECTORS));
     for lba in (0..host.capacity()).step_by(8) {
         host.submit(command(Op::Write, lba, 8));
         host.drain();

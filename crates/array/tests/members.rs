@@ -4,34 +4,24 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayError, ArrayEventKind, ArrayHealth, PassKind, PlainDevice};
+use outlast_array::{Array, ArrayError, ArrayEventKind, ArrayHealth, ColumnIndex, PassKind, PlainDevice};
 use outlast_device::{Device, Op};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, PlainConfig,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, Level, PlainConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
+use support::life;
+use support::settings::{ArraySettings, array_of};
 use support::{Host, array, command, plain};
 
 const SECTORS: u64 = 400;
 
 fn small(level: Level, members: u16) -> ArrayConfig {
-    let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
-    ArrayConfig { chunk: Bytes::kib(4), background, ..ArrayConfig::new(level, members) }
+    array_of(level, members).unpaced()
 }
 
 /// A host that has written every sector.
 fn filled(config: ArrayConfig) -> Host<Array<PlainDevice>> {
-    let mut host = Host::new(array(config, SECTORS));
-    for lba in (0..host.capacity()).step_by(8) {
-        let sectors = (host.capacity() - lba).min(8) as u32;
-        host.submit(command(Op::Write, lba, sectors));
-        while host.in_flight() > 16 {
-            assert!(host.step());
-        }
-    }
-    host.drain();
-    host
+    life::filled(array(config, SECTORS))
 }
 
 fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&ArrayEventKind) -> bool) -> bool {
@@ -40,14 +30,14 @@ fn has(host: &Host<Array<PlainDevice>>, wanted: impl Fn(&ArrayEventKind) -> bool
 
 #[test]
 fn a_spare_takes_over_automatically() {
-    let mut host = filled(ArrayConfig { spares: 1, ..small(Level::Raid5, 4) });
+    let mut host = filled(small(Level::Raid5, 4).with_spares(1));
     host.device.fail_member(host.now, 1).unwrap();
     assert_eq!(host.device.status(host.now).state, ArrayHealth::Degraded);
     assert_eq!(host.device.progress(host.now).unwrap().kind, PassKind::Rebuild);
     host.drain();
     let status = host.device.status(host.now);
     assert_eq!((status.state, status.spares), (ArrayHealth::Clean, 0));
-    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: 1 }));
+    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: ColumnIndex(1) }));
     assert_eq!(host.device.removed().len(), 1);
     host.device.fail_member(host.now, 3).unwrap();
     assert_eq!(host.read_all(), [0u64; 0], "the rebuilt member holds what it should");
@@ -173,18 +163,19 @@ fn scrubs_start_at_the_interval() {
 /// Read errors beyond the threshold throw a member out, unless the array needs it.
 #[test]
 fn failing_members_are_ejected() {
-    let ejection = EjectionConfig { read_errors: 5, ..EjectionConfig::default() };
-    let mut host = filled(ArrayConfig { ejection, spares: 1, ..small(Level::Raid5, 4) });
+    let mut host = filled(small(Level::Raid5, 4).with_spares(1).with_read_errors(5));
     for sector in 0..40 {
         host.device.member_mut(2).unwrap().make_unreadable(sector * 8);
     }
     assert_eq!(host.read_all(), [0u64; 0]);
     host.drain();
     assert_eq!(host.device.counters().ejected, 1);
-    assert!(has(&host, |kind| *kind == ArrayEventKind::MemberFailed { member: 2, failed: false }));
+    assert!(
+        has(&host, |kind| *kind == ArrayEventKind::MemberFailed { member: ColumnIndex(2), failed: false })
+    );
     assert_eq!(host.device.status(host.now).state, ArrayHealth::Clean, "the spare took over");
     // RAID-0 keeps its member: bad data is better than none.
-    let mut raid0 = filled(ArrayConfig { ejection, ..small(Level::Raid0, 2) });
+    let mut raid0 = filled(small(Level::Raid0, 2).with_read_errors(5));
     for sector in 0..40 {
         raid0.device.member_mut(1).unwrap().make_unreadable(sector);
     }
@@ -197,8 +188,7 @@ fn failing_members_are_ejected() {
 fn a_member_is_ejected_by_the_first_error_above_the_threshold() {
     for read_errors in [0, 1, 5, 20] {
         let ejected = |errors: u64| {
-            let ejection = EjectionConfig { read_errors, ..EjectionConfig::default() };
-            let mut host = filled(ArrayConfig { ejection, ..small(Level::Raid1, 2) });
+            let mut host = filled(small(Level::Raid1, 2).with_read_errors(read_errors));
             (0..errors).for_each(|sector| host.device.member_mut(0).unwrap().make_unreadable(sector * 8));
             for sector in 0..errors {
                 // The least busy copy, of equals the first: the one that cannot be read.
@@ -253,7 +243,7 @@ fn rebuild_keeps_to_its_upper_rate() {
         let rebuilt = |host: &Host<Array<PlainDevice>>| {
             let events = host.device.events().iter();
             events
-                .filter(|event| event.kind == ArrayEventKind::Rebuilt { member: 1 })
+                .filter(|event| event.kind == ArrayEventKind::Rebuilt { member: ColumnIndex(1) })
                 .map(|event| event.at)
                 .next()
         };
@@ -281,7 +271,7 @@ fn the_write_hole_is_there_and_records_close_it() {
         let mut bad = 0;
         let mut refused = 0;
         for seed in 0..20 {
-            let mut config = ArrayConfig { consistency, ..small(Level::Raid5, 4) };
+            let mut config = small(Level::Raid5, 4).with_consistency(consistency);
             config.log.size = Bytes::kib(32);
             let mut host = filled(config);
             for lba in 0..20 {
@@ -323,7 +313,7 @@ fn members_are_used_up_to_the_size_of_the_smallest_and_a_notice_says_so() {
     assert_eq!(array.notices(), ["members differ in size: 120KiB of each is used, up to 200KiB there is"]);
     let too_few = Array::new(small(Level::Raid6, 4), vec![plain(400, 0)], true).unwrap_err();
     assert_eq!(too_few.to_string(), "array.members = 4: needs 4 devices with its 0 spares, not 1");
-    let config = ArrayConfig { chunk: Bytes::mib(1), ..small(Level::Raid5, 3) };
+    let config = small(Level::Raid5, 3).with_chunk(Bytes::mib(1));
     let devices = vec![plain(400, 0), plain(400, 1), plain(400, 2)];
     let error = Array::new(config, devices, true).unwrap_err().to_string();
     assert_eq!(error, "array.chunk = 1MiB: must fit into the 200KiB of the smallest member");
@@ -331,7 +321,7 @@ fn members_are_used_up_to_the_size_of_the_smallest_and_a_notice_says_so() {
 
 #[test]
 fn status_reads_like_mdstat() {
-    let mut host = filled(ArrayConfig { spares: 1, ..small(Level::Raid5, 4) });
+    let mut host = filled(small(Level::Raid5, 4).with_spares(1));
     assert_eq!(host.device.status(host.now).to_string(), "raid5 [4/4] [UUUU] spares=1");
     host.device.fail_member(host.now, 2).unwrap();
     let status = host.device.status(host.now).to_string();

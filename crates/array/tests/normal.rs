@@ -6,26 +6,23 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op, Outcome};
-use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, StripeWrites};
+use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, ShiftWay, StripeWrites};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use support::drives;
+use support::settings::{ArraySettings, array_of};
 use support::{Host, array, command, plain, route};
-
-fn small(level: Level, members: u16) -> ArrayConfig {
-    ArrayConfig { chunk: Bytes::kib(4), ..ArrayConfig::new(level, members) }
-}
 
 /// One configuration of each kind.
 fn every_kind() -> Vec<ArrayConfig> {
     let mut kinds = vec![
-        small(Level::Raid0, 3),
-        small(Level::Raid1, 3),
-        small(Level::Raid4, 4),
-        small(Level::Raid6, 6),
-        ArrayConfig { parities: Some(3), ..small(Level::Code, 7) },
-        ArrayConfig { parities: Some(1), ..small(Level::Code, 2) },
+        array_of(Level::Raid0, 3),
+        array_of(Level::Raid1, 3),
+        array_of(Level::Raid4, 4),
+        array_of(Level::Raid6, 6),
+        array_of(Level::Code, 7).with_parities(3),
+        array_of(Level::Code, 2).with_parities(1),
     ];
     for layout in [
         ParityLayout::LeftSymmetric,
@@ -35,17 +32,16 @@ fn every_kind() -> Vec<ArrayConfig> {
         ParityLayout::ParityFirst,
         ParityLayout::ParityLast,
     ] {
-        kinds.push(ArrayConfig { layout, ..small(Level::Raid5, 5) });
+        kinds.push(array_of(Level::Raid5, 5).with(|config| config.layout = layout));
     }
     for copy_layout in [CopyLayout::Near, CopyLayout::Far, CopyLayout::Offset] {
-        kinds.push(ArrayConfig { copy_layout, ..small(Level::Raid10, 3) });
-        kinds.push(ArrayConfig { copy_layout, copies: 3, ..small(Level::Raid10, 4) });
+        kinds.push(array_of(Level::Raid10, 3).with_copies(copy_layout));
+        kinds.push(array_of(Level::Raid10, 4).with_copies(copy_layout).with(|config| config.copies = 3));
     }
     for writes in [StripeWrites::NoReconstruct, StripeWrites::ChunkByChunk] {
-        let percent = vec![80.0, 5.0, 5.0, 5.0, 5.0];
-        kinds.push(ArrayConfig { parity_percent: Some(percent), writes, ..small(Level::Raid5, 5) });
-        let percent = vec![40.0, 20.0, 20.0, 10.0, 10.0];
-        kinds.push(ArrayConfig { parity_percent: Some(percent), writes, ..small(Level::Raid6, 5) });
+        let of = |level, percent| array_of(level, 5).with_parity_percent(percent, ShiftWay::Minimal);
+        kinds.push(of(Level::Raid5, &[80.0, 5.0, 5.0, 5.0, 5.0]).with_writes(writes));
+        kinds.push(of(Level::Raid6, &[40.0, 20.0, 20.0, 10.0, 10.0]).with_writes(writes));
     }
     kinds
 }
@@ -78,11 +74,11 @@ fn every_read_returns_the_last_write() {
 #[test]
 fn arrays_nest() {
     let inner = |seed: u64| {
-        let config = small(Level::Raid5, 3);
+        let config = array_of(Level::Raid5, 3);
         Array::new(config, (0..3).map(|i| plain(200, seed * 3 + i)).collect::<Vec<PlainDevice>>(), true)
             .unwrap()
     };
-    let outer = Array::new(small(Level::Raid0, 2), vec![inner(0), inner(1)], true).unwrap();
+    let outer = Array::new(array_of(Level::Raid0, 2), vec![inner(0), inner(1)], true).unwrap();
     let mut host = Host::new(outer);
     let mut rng = SplitMix::new(5, "nested");
     for step in 0..2_000 {
@@ -109,7 +105,7 @@ fn drive(seed: u64) -> Ssd {
 #[test]
 fn drives_can_be_members() {
     for level in [Level::Raid5, Level::Raid1, Level::Raid6] {
-        let array = Array::new(small(level, 4), (0..4).map(drive).collect(), true).unwrap();
+        let array = Array::new(array_of(level, 4), (0..4).map(drive).collect(), true).unwrap();
         let mut host = Host::new(array);
         let mut rng = SplitMix::new(9, "drives");
         for step in 0..6_000 {
@@ -136,7 +132,7 @@ fn drives_can_be_members() {
 
 /// Member commands of one write of `sectors` at `lba` on a five-member RAID-5 with chunks of 8 sectors.
 fn cost(writes: StripeWrites, lba: u64, sectors: u32) -> (u64, u64) {
-    let mut host = Host::new(array(ArrayConfig { writes, ..small(Level::Raid5, 5) }, 200));
+    let mut host = Host::new(array(array_of(Level::Raid5, 5).with_writes(writes), 200));
     host.submit(command(Op::Write, lba, sectors));
     host.drain();
     (host.device.counters().member_reads, host.device.counters().member_writes)
@@ -165,10 +161,10 @@ fn ways(level: Level, members: u16, chunks: u32) -> [[u64; 4]; 2] {
         [counters.full_writes, counters.complete_writes, counters.delta_writes, counters.member_reads]
     };
     let write = command(Op::Write, 0, chunks * 8);
-    let mut host = Host::new(array(small(level, members), 200));
+    let mut host = Host::new(array(array_of(level, members), 200));
     host.submit(write);
     host.drain();
-    let mut untimed = array(small(level, members), 200);
+    let mut untimed = array(array_of(level, members), 200);
     assert_eq!(route(&mut untimed, write), Outcome::Ok);
     [counted(&host.device), counted(&untimed)]
 }
@@ -203,7 +199,7 @@ fn at_equal_cost_the_unwritten_data_is_read() {
 /// Two writes of one sector that are under way at once leave copies and parity in agreement.
 #[test]
 fn overlapping_writes_leave_redundancy_right() {
-    for config in [small(Level::Raid1, 2), small(Level::Raid5, 3), small(Level::Raid6, 5)] {
+    for config in [array_of(Level::Raid1, 2), array_of(Level::Raid5, 3), array_of(Level::Raid6, 5)] {
         let mut host = Host::new(array(config, 64));
         for _ in 0..200 {
             host.submit(command(Op::Write, 3, 2));

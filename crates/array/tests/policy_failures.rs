@@ -5,11 +5,12 @@
 use crate::support;
 
 use outlast_decisions::{DieRepairQuestion, LostRows, RebuildRateQuestion, RepairDecision, RepairWay};
-use outlast_settings::array::{ArrayConfig, Level, RepairOrder};
+use outlast_settings::array::{Level, RepairOrder};
 use outlast_units::Nanos;
 use support::array;
 use support::life::{Life, SECTORS, WAYS, at_rates, failed, filled, life, small, strided, tell_at, written};
 use support::policies::{Answer, Scores, decided, made, ordered, paced};
+use support::settings::ArraySettings;
 
 #[test]
 fn an_invalid_repair_decision_leaves_it_to_the_settings() {
@@ -27,7 +28,7 @@ fn an_invalid_repair_decision_leaves_it_to_the_settings() {
         (|| Ok(Some(RepairDecision::Now(RepairWay::Assist))), "returned assist, and with array.repair.order"),
     ];
     for (nonsense, told) in cases {
-        let mut setting = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, RepairWay::Die) };
+        let mut setting = small(Level::Raid5, 4, RepairWay::Die).with_spares(1);
         setting.repair.order = RepairOrder::Exposure;
         let (config, log) = decided(&setting, move |_, _| nonsense());
         for seed in 0..3 {
@@ -101,7 +102,7 @@ fn an_invalid_order_leaves_it_to_the_settings() {
     ];
     for (nonsense, told) in cases {
         for order in [RepairOrder::Exposure, RepairOrder::Address] {
-            let mut setting = ArrayConfig { spares: 1, ..small(Level::Raid6, 5, RepairWay::Die) };
+            let mut setting = small(Level::Raid6, 5, RepairWay::Die).with_spares(1);
             setting.repair.order = order;
             let (own, log) = ordered(&setting, move |rows, _| nonsense(rows));
             for seed in 0..4 {

@@ -11,6 +11,7 @@ use outlast_settings::array::{ArrayConfig, Level, RepairOrder};
 use outlast_units::Nanos;
 use support::life::{Life, SECTORS, failed, filled, life, pass, small, strided, tell_at, written};
 use support::policies::{decided, ordered};
+use support::settings::ArraySettings;
 use support::{Host, array};
 
 /// RAID-6 of which rows are recovered one run after another.
@@ -39,7 +40,7 @@ fn recovered(host: &mut Host<Array<PlainDevice>>, member: usize, of: u64) -> Vec
 #[test]
 fn exposure_as_code_is_exposure_as_setting() {
     for level in [Level::Raid5, Level::Raid6, Level::Raid10] {
-        let address = ArrayConfig { spares: 1, ..small(level, 6, RepairWay::Die) };
+        let address = small(level, 6, RepairWay::Die).with_spares(1);
         let mut setting = address.clone();
         setting.repair.order = RepairOrder::Exposure;
         let (own, log) =
@@ -104,7 +105,7 @@ fn rows_are_ordered_only_for_members_that_stay() {
     let refused = config.validate().unwrap_err().to_string();
     assert_eq!(refused, "array.repair.way = rebuild: must be die where policies.repair_order is given");
     // Nor may other code say that one leaves.
-    let config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, RepairWay::Die) };
+    let config = small(Level::Raid5, 4, RepairWay::Die).with_spares(1);
     let (config, _) =
         decided(&config, |_, _| Ok(Some(outlast_decisions::RepairDecision::Now(RepairWay::Assist))));
     let (config, _) = ordered(&config, |rows, _| Ok(vec![0.0; rows.len()]));
@@ -123,7 +124,7 @@ fn rows_are_ordered_only_for_members_that_stay() {
 /// A fork copies the state of user code; a restored array starts with new state.
 #[test]
 fn forks_and_restored_arrays_continue_alike() {
-    let config = ArrayConfig { spares: 1, ..small(Level::Raid6, 5, RepairWay::Die) };
+    let config = small(Level::Raid6, 5, RepairWay::Die).with_spares(1);
     let turned =
         |rows: &LostRows, turn: u64| Ok(rows.sector.iter().map(|at| (at ^ turn << 3) as f64).collect());
     let (by_count, _) = ordered(&config, move |rows, had| turned(rows, had.into()));

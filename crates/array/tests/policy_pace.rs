@@ -11,6 +11,7 @@ use outlast_settings::array::{ArrayConfig, Level, PlainConfig};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use support::life::{Life, SECTORS, WAYS, at_rates, filled, life, pass, small, strided, tell_at, written};
 use support::policies::{Log, paced};
+use support::settings::ArraySettings;
 use support::{Host, array, command};
 
 const CHUNK: u64 = 4096;
@@ -72,7 +73,7 @@ fn the_rate_is_followed_as_it_changes() {
     let (slow, fast) = (100_000.0, 5_000_000.0);
     for way in [None, Some(RepairWay::Die), Some(RepairWay::Rebuild)] {
         let spares = u16::from(way == Some(RepairWay::Rebuild));
-        let config = ArrayConfig { spares, ..small(Level::Raid4, 4, way.unwrap_or_default()) };
+        let config = small(Level::Raid4, 4, way.unwrap_or_default()).with_spares(spares);
         let rate = move |pace: &RebuildRateQuestion| if pace.host_active == 1 { slow } else { fast };
         let (mut config, log) = paced(&config, move |pace, _| Ok(Some(rate(pace))));
         let every = Nanos::millis(2);
@@ -188,7 +189,7 @@ fn the_rate_takes_the_place_of_the_share() {
         repair.finished_at.unwrap() - repair.started_at.unwrap()
     };
     for way in WAYS {
-        let mut config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, way) };
+        let mut config = small(Level::Raid5, 4, way).with_spares(1);
         config.repair.run_cost = Nanos::micros(50);
         config.repair.share = Some(0.1);
         let tenth = took(&config);

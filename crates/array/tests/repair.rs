@@ -4,44 +4,29 @@
 
 use crate::support;
 
-use outlast_array::{Array, ArrayEventKind, ArrayHealth, PassKind, PlainDevice, PlainFailure, RepairStep};
+use outlast_array::{
+    Array, ArrayEventKind, ArrayHealth, ColumnIndex, PassKind, PlainDevice, PlainFailure, RepairStep,
+};
 use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, FakeWay, Level, LogPlace, PlainConfig,
-    RepairConfig, RepairOrder,
+    ArrayConfig, Consistency, FakeWay, Level, LogPlace, PlainConfig, RepairConfig, RepairOrder,
 };
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use support::life;
+use support::settings::{ArraySettings, array_of, by};
 use support::{Host, array, command, plain};
 
 const SECTORS: u64 = 400;
 const NOTHING: [u64; 0] = [];
 
 fn small(level: Level, members: u16, repair: RepairConfig) -> ArrayConfig {
-    let background = BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() };
-    ArrayConfig { chunk: Bytes::kib(4), background, repair, ..ArrayConfig::new(level, members) }
-}
-
-fn by(way: RepairWay) -> RepairConfig {
-    RepairConfig { way, range: Bytes::kib(64), ..RepairConfig::default() }
-}
-
-fn fill(device: Array<PlainDevice>) -> Host<Array<PlainDevice>> {
-    let mut host = Host::new(device);
-    for lba in (0..host.capacity()).step_by(8) {
-        let sectors = (host.capacity() - lba).min(8) as u32;
-        host.submit(command(Op::Write, lba, sectors));
-        while host.in_flight() > 16 {
-            assert!(host.step());
-        }
-    }
-    host.drain();
-    host
+    array_of(level, members).unpaced().with_repair(repair)
 }
 
 fn filled(config: ArrayConfig) -> Host<Array<PlainDevice>> {
-    fill(array(config, SECTORS))
+    life::filled(array(config, SECTORS))
 }
 
 /// Every `stride`th run of `run` sectors from `first` on: what a die holds of a member that stripes over its dies.
@@ -122,7 +107,7 @@ fn as_many_bytes_are_written_as_have_failed() {
         fail_at(&mut host, now, 1, NoticeKind::DieFailed { die: 7 }, &lost, &fake);
         host.drain();
         let repair = &host.device.repairs()[0];
-        assert_eq!((repair.member, repair.die, repair.way), (1, 7, RepairWay::Die));
+        assert_eq!((repair.member, repair.die, repair.way), (ColumnIndex(1), 7, RepairWay::Die));
         assert_eq!((repair.failed_sectors, repair.fake_sectors), (lost.len() as u64, fake.len() as u64));
         let all = lost.len() + fake.len();
         assert_eq!(repair.bytes_written, bytes(all), "{level:?}");
@@ -174,7 +159,7 @@ fn recovery_takes_the_time_that_its_parts_take() {
             ..PlainConfig::new(Bytes(SECTORS * SECTOR_BYTES))
         };
         let devices = (0..4).map(|seed| PlainDevice::new(device.clone(), seed).unwrap()).collect();
-        let mut host = fill(Array::new(config, devices, true).unwrap());
+        let mut host = life::filled(Array::new(config, devices, true).unwrap());
         fail(&mut host, 0, 0, &strided(2, 3, 16));
         host.drain();
         let repair = host.device.repairs()[0].clone();
@@ -193,7 +178,7 @@ fn recovery_takes_the_time_that_its_parts_take() {
 #[test]
 fn reads_of_failed_sectors_are_served_and_eject_no_member() {
     let mut config = small(Level::Raid5, 4, by(RepairWay::Die));
-    config.ejection = EjectionConfig { read_errors: 3, ..EjectionConfig::default() };
+    config.ejection.read_errors = 3;
     // Recovery hardly goes on beside the host.
     (config.background.min_rate, config.background.max_rate) = (ByteRate::new(1000), ByteRate::new(1000));
     let mut host = filled(config);
@@ -261,11 +246,11 @@ fn linked(rate: u64, sectors: u64, seed: u64) -> PlainDevice {
 fn recovery_keeps_to_its_share_of_the_link() {
     for way in [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild] {
         let repair = RepairConfig { share: Some(0.1), ..by(way) };
-        let mut config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, repair) };
+        let mut config = small(Level::Raid5, 4, repair).with_spares(1);
         // These would allow more, and less: the share takes their place.
         (config.background.min_rate, config.background.max_rate) = (ByteRate::new(1), None);
         let devices = (0..5).map(|seed| linked(100_000_000, SECTORS, seed)).collect();
-        let mut host = fill(Array::new(config, devices, true).unwrap());
+        let mut host = life::filled(Array::new(config, devices, true).unwrap());
         fail(&mut host, 1, 0, &strided(0, 8, 16));
         let done = |host: &Host<Array<PlainDevice>>| {
             host.device.repairs().first().is_some_and(|repair| repair.finished_at.is_some())
@@ -303,7 +288,7 @@ fn a_share_needs_a_link() {
 /// Rebuild Assist: what the member still has is copied, only what it has lost is computed.
 #[test]
 fn assist_copies_what_can_be_read() {
-    let config = ArrayConfig { spares: 1, ..small(Level::Raid5, 5, by(RepairWay::Assist)) };
+    let config = small(Level::Raid5, 5, by(RepairWay::Assist)).with_spares(1);
     let mut host = filled(config);
     let lost = strided(4, 2, 16);
     fail(&mut host, 3, 1, &lost);
@@ -314,7 +299,7 @@ fn assist_copies_what_can_be_read() {
     assert_eq!(repair.bytes_read_from_peers, bytes(4 * lost.len()));
     assert_eq!((repair.failed_sectors, repair.queries), (lost.len() as u64, 4));
     assert_eq!(host.device.counters().read_errors, 0, "nothing is read that the member said it has lost");
-    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: 3 }));
+    assert!(has(&host, |kind| *kind == ArrayEventKind::Rebuilt { member: ColumnIndex(3) }));
     let status = host.device.status(host.now);
     assert_eq!((status.state, status.spares, host.device.removed().len()), (ArrayHealth::Clean, 0, 1));
     assert_eq!(host.read_all(), NOTHING);
@@ -363,7 +348,7 @@ fn assist_is_right_under_writes() {
 /// A member that takes no more writes is still copied from, and what it refused is computed.
 #[test]
 fn a_donor_that_refuses_writes_still_gives_what_it_has() {
-    let mut config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, by(RepairWay::Die)) };
+    let mut config = small(Level::Raid5, 4, by(RepairWay::Die)).with_spares(1);
     config.background.min_rate = ByteRate::new(20_000_000);
     let mut host = filled(config);
     host.device.member_mut(1).unwrap().refuse_writes();
@@ -532,7 +517,7 @@ fn a_degraded_array_loses_only_the_rows_of_the_die() {
 /// Rebuild as baseline: the whole member goes, and a second one waits until the array can do without it.
 #[test]
 fn a_rebuild_waits_until_the_array_can_do_without_the_member() {
-    let config = ArrayConfig { spares: 2, ..small(Level::Raid5, 4, by(RepairWay::Rebuild)) };
+    let config = small(Level::Raid5, 4, by(RepairWay::Rebuild)).with_spares(2);
     let mut host = filled(config);
     // They fail on different rows: the rebuild of the first needs what the second has lost nowhere.
     let now = host.now;
@@ -582,7 +567,7 @@ fn a_second_die_of_the_same_member_is_recovered_as_well() {
 #[test]
 fn recovery_restarts_after_a_loss_of_power() {
     for way in [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild] {
-        let mut config = ArrayConfig { spares: 1, ..small(Level::Raid5, 4, by(way)) };
+        let mut config = small(Level::Raid5, 4, by(way)).with_spares(1);
         config.consistency = Consistency::Ppl;
         config.log.place = LogPlace::Controller;
         let device = |seed| {
@@ -596,7 +581,7 @@ fn recovery_restarts_after_a_loss_of_power() {
             };
             PlainDevice::new(config, seed).unwrap()
         };
-        let mut host = fill(Array::new(config, (0..5).map(device).collect(), true).unwrap());
+        let mut host = life::filled(Array::new(config, (0..5).map(device).collect(), true).unwrap());
         host.submit(command(Op::Flush, 0, 0));
         host.drain();
         fail(&mut host, 2, 0, &strided(0, 4, 16));
@@ -627,7 +612,7 @@ fn recovery_restarts_after_a_loss_of_power() {
 #[test]
 fn a_member_may_fail_during_its_recovery() {
     for way in [RepairWay::Die, RepairWay::Assist] {
-        let config = ArrayConfig { spares: 2, ..small(Level::Raid5, 4, by(way)) };
+        let config = small(Level::Raid5, 4, by(way)).with_spares(2);
         let mut host = filled(config);
         fail(&mut host, 2, 0, &strided(0, 4, 16));
         for _ in 0..12 {

@@ -9,41 +9,23 @@ use outlast_array::{Array, ArrayHealth, PlainDevice, PlainFailure};
 use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, NoticeKind};
 use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, FakeWay, Level, LogConfig,
-    LogPlace, PlainConfig, RepairConfig, RepairOrder, ReplacementConfig, ShiftWay, StripeWrites,
+    ArrayConfig, Consistency, FakeWay, Level, PlainConfig, RepairConfig, RepairOrder, ShiftWay, StripeWrites,
 };
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 use support::Host;
 use support::life::WAYS;
 use support::policies::{decided, paced};
+use support::settings::{ArraySettings, array_of, by};
 
 const SECTORS: u64 = 400;
 
 fn config(level: Level, members: u16, repair: RepairConfig) -> ArrayConfig {
-    ArrayConfig {
-        spares: 1,
-        chunk: Bytes::kib(4),
-        consistency: if level == Level::Raid10 { Consistency::Bitmap } else { Consistency::Ppl },
-        log: LogConfig {
-            size: Bytes::kib(32),
-            bitmap_chunk: Bytes::kib(16),
-            bitmap_delay: Nanos::millis(3),
-            place: LogPlace::Members,
-        },
-        background: BackgroundConfig {
-            min_rate: ByteRate::new(60_000_000),
-            max_rate: None,
-            window: 6,
-            chunks: ChunkOrder::default(),
-            scrub_interval: None,
-            own: None,
-        },
-        // Lower than what a die costs in read errors: whoever is thrown out for these is noticed.
-        ejection: EjectionConfig { read_errors: 30, ..EjectionConfig::default() },
-        repair: RepairConfig { range: Bytes::kib(64), ..repair },
-        ..ArrayConfig::new(level, members)
-    }
+    let consistency = if level == Level::Raid10 { Consistency::Bitmap } else { Consistency::Ppl };
+    let config = array_of(level, members).with_consistency(consistency).with_small_log(Bytes::kib(32));
+    let config = config.with_rates(Some(60_000_000), None).with_window(6).with_repair(repair).with_spares(1);
+    // Lower than what a die costs in read errors: whoever is thrown out for these is noticed.
+    config.with_read_errors(30)
 }
 
 fn device(seed: u64) -> PlainDevice {
@@ -104,7 +86,8 @@ impl Torture {
         let status = self.host.device.status(self.host.now);
         // Those that are to be rebuilt as a whole will be missing as a whole.
         let leaves = |column: usize| {
-            let mut repairs = self.host.device.repairs().iter().filter(|repair| repair.member == column);
+            let mut repairs =
+                self.host.device.repairs().iter().filter(|repair| repair.member.index() == column);
             repairs.any(|repair| repair.way == RepairWay::Rebuild && repair.finished_at.is_none())
         };
         let lacks = |column: &usize| {
@@ -286,10 +269,6 @@ fn torture(config: &ArrayConfig) {
     assert!(all.during >= 1 || config.repair.way != RepairWay::Die, "{all:?}");
 }
 
-fn by(way: RepairWay) -> RepairConfig {
-    RepairConfig { way, ..RepairConfig::default() }
-}
-
 #[test]
 fn raid5_by_die() {
     torture(&config(Level::Raid5, 5, by(RepairWay::Die)));
@@ -366,12 +345,8 @@ fn repairs_deferred_by_user_code() {
 fn parity_moves_meanwhile() {
     for shift in [ShiftWay::Naive, ShiftWay::Minimal, ShiftWay::Lazy] {
         for way in [RepairWay::Die, RepairWay::Assist] {
-            torture(&ArrayConfig {
-                parity_percent: Some(vec![60.0, 10.0, 10.0, 10.0, 10.0]),
-                replacement: ReplacementConfig { shift, limit_percent: None },
-                writes: StripeWrites::NoReconstruct,
-                ..config(Level::Raid5, 5, by(way))
-            });
+            let config = config(Level::Raid5, 5, by(way)).with_writes(StripeWrites::NoReconstruct);
+            torture(&config.with_parity_percent(&[60.0, 10.0, 10.0, 10.0, 10.0], shift));
         }
     }
 }

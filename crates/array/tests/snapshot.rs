@@ -8,14 +8,12 @@ use crate::support;
 use outlast_array::{Array, PlainDevice, PlainFailure};
 use outlast_device::{Device, NoticeKind};
 use outlast_persist::{Reader, Restore, Writer};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
-    LogPlace, ReplacementConfig, ShiftWay, StripeWrites,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, CopyLayout, Level, ShiftWay, StripeWrites};
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
 use support::life::{leaves_holes, owns_up};
+use support::settings::{ArraySettings, array_of};
 use support::{Host, plain, volatile};
 
 const SECTORS: u64 = 400;
@@ -68,35 +66,16 @@ fn kinds() -> impl Strategy<Value = Kind> {
                 Level::Raid6 => shift.map(|_| vec![40.0, 20.0, 20.0, 10.0, 10.0]),
                 _ => None,
             };
-            let config = ArrayConfig {
-                chunk: Bytes::kib(4),
-                consistency,
-                spares,
-                copy_layout,
-                parities: (level == Level::Code).then_some(3),
-                writes: StripeWrites::NoReconstruct,
-                replacement: ReplacementConfig {
-                    shift: shift.unwrap_or(ShiftWay::Minimal),
-                    ..ReplacementConfig::default()
-                },
-                parity_percent,
-                log: LogConfig {
-                    size: Bytes::kib(32),
-                    bitmap_chunk: Bytes::kib(16),
-                    bitmap_delay: Nanos::millis(3),
-                    place: LogPlace::Members,
-                },
-                background: BackgroundConfig {
-                    min_rate: ByteRate::new(60_000_000),
-                    max_rate: None,
-                    window: 6,
-                    chunks: ChunkOrder::default(),
-                    scrub_interval: scrubs.then_some(Nanos::millis(200)),
-                    own: None,
-                },
-                ejection: EjectionConfig { read_errors: 30, ..EjectionConfig::default() },
-                ..ArrayConfig::new(level, if level == Level::Raid1 { 3 } else { 5 })
-            };
+            let members = if level == Level::Raid1 { 3 } else { 5 };
+            let small = array_of(level, members).with_spares(spares).with_consistency(consistency);
+            let paced =
+                small.with_small_log(Bytes::kib(32)).with_rates(Some(60_000_000), None).with_window(6);
+            let scrubs = scrubs.then_some(Nanos::millis(200));
+            let config = paced.with_read_errors(30).with_scrubs(scrubs).with_copies(copy_layout);
+            let mut config = config.with_writes(StripeWrites::NoReconstruct);
+            config.parities = (level == Level::Code).then_some(3);
+            config.replacement.shift = shift.unwrap_or(ShiftWay::Minimal);
+            config.parity_percent = parity_percent;
             Kind { config, volatile }
         },
     )
@@ -188,7 +167,7 @@ impl Life {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn an_array_that_was_written_and_read_goes_on_as_if_it_had_not_been(

@@ -6,8 +6,9 @@ use crate::support;
 
 use outlast_array::{Array, PlainDevice};
 use outlast_device::{Device, Op};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level};
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_settings::array::Level;
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use support::settings::{ArraySettings, array_of};
 use support::{Host, array, command, plain};
 
 const SECTORS: u64 = 200;
@@ -17,17 +18,8 @@ const CHUNK: u64 = 8;
 
 /// A host that has written every sector of an array with chunks of `chunk` sectors.
 fn filled(chunk: u64) -> Host<Array<PlainDevice>> {
-    let background = BackgroundConfig {
-        min_rate: ByteRate::new(6_000_000),
-        max_rate: ByteRate::new(6_000_000),
-        window: 3,
-        ..BackgroundConfig::default()
-    };
-    let config = ArrayConfig {
-        chunk: Bytes(chunk * SECTOR_BYTES),
-        background,
-        ..ArrayConfig::new(Level::Raid0, MEMBERS)
-    };
+    let config = array_of(Level::Raid0, MEMBERS).with_chunk(Bytes(chunk * SECTOR_BYTES));
+    let config = config.with_rates(Some(6_000_000), Some(6_000_000)).with_window(3);
     let mut host = Host::new(array(config, SECTORS));
     for lba in (0..host.capacity()).step_by(CHUNK as usize) {
         host.submit(command(Op::Write, lba, CHUNK as u32));

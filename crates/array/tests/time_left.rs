@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::support::command;
+use crate::support;
 
 use outlast_array::{Array, ArrayEventKind, PlainDevice};
 use outlast_device::{Completion, Device, Op, Tag};
-use outlast_settings::array::{ArrayConfig, BackgroundConfig, Level, PlainConfig};
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_settings::array::{Level, PlainConfig};
+use outlast_units::{Bytes, Nanos};
+use support::command;
+use support::settings::{ArraySettings, array_of};
 
 const MEMBER: Bytes = Bytes::mib(600);
 /// Until then the host reads 256 KiB after 256 KiB.
@@ -25,13 +27,8 @@ fn device(seed: u64) -> PlainDevice {
 /// A rebuild that a busy host has slowed down foretells its end once the host has been gone for as long as the speed is taken over.
 #[test]
 fn the_time_left_forgets_a_host_that_is_gone() {
-    let background = BackgroundConfig {
-        min_rate: ByteRate::new(1 << 20),
-        max_rate: ByteRate::new(4 << 20),
-        window: 16,
-        ..BackgroundConfig::default()
-    };
-    let config = ArrayConfig { chunk: Bytes::kib(64), background, ..ArrayConfig::new(Level::Raid5, 3) };
+    let config = array_of(Level::Raid5, 3).with_chunk(Bytes::kib(64)).with_window(16);
+    let config = config.with_rates(Some(1 << 20), Some(4 << 20));
     let mut array = Array::new(config, (0..3).map(device).collect(), true).unwrap();
     array.fail_member(Nanos::ZERO, 1).unwrap();
     array.replace(Nanos::ZERO, 1, device(9), false).unwrap();

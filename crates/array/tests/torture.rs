@@ -7,12 +7,10 @@ use crate::support;
 
 use outlast_array::{Array, ArrayHealth, PlainDevice};
 use outlast_device::Device;
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, CopyLayout, EjectionConfig, Level, LogConfig,
-    LogPlace, ReplacementConfig, ShiftWay, StripeWrites,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, CopyLayout, Level, ShiftWay, StripeWrites};
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_units::{Bytes, Nanos};
+use support::settings::{ArraySettings, array_of};
 use support::{Host, array, plain, volatile};
 
 const SECTORS: u64 = 400;
@@ -32,27 +30,9 @@ const ALL: Faults = Faults { failures: true, latent: true, power: true, volatile
 const VOLATILE: Faults = Faults { volatile: true, ..ALL };
 
 fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
-    ArrayConfig {
-        chunk: Bytes::kib(4),
-        consistency,
-        log: LogConfig {
-            size: Bytes::kib(32),
-            bitmap_chunk: Bytes::kib(16),
-            bitmap_delay: Nanos::millis(3),
-            place: LogPlace::Members,
-        },
-        background: BackgroundConfig {
-            min_rate: ByteRate::new(60_000_000),
-            max_rate: None,
-            window: 6,
-            chunks: ChunkOrder::default(),
-            scrub_interval: None,
-            own: None,
-        },
-        // Latent errors are many here, and members leave on command.
-        ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },
-        ..ArrayConfig::new(level, members)
-    }
+    let config = array_of(level, members).with_consistency(consistency).with_small_log(Bytes::kib(32));
+    // Latent errors are many here, and members leave on command.
+    config.with_rates(Some(60_000_000), None).with_window(6).with_read_errors(u32::MAX)
 }
 
 struct Torture {
@@ -293,7 +273,7 @@ fn raid6_with_a_partial_parity_log() {
 
 #[test]
 fn a_code_with_three_parities_and_a_journal() {
-    torture(&ArrayConfig { parities: Some(3), ..small(Level::Code, 7, Consistency::Journal) }, ALL, 16_000);
+    torture(&small(Level::Code, 7, Consistency::Journal).with_parities(3), ALL, 16_000);
 }
 
 #[test]
@@ -310,7 +290,7 @@ fn raid6_with_resynchronisation() {
 fn mirrors() {
     torture(&small(Level::Raid1, 3, Consistency::Bitmap), ALL, 16_000);
     for copy_layout in [CopyLayout::Near, CopyLayout::Far, CopyLayout::Offset] {
-        torture(&ArrayConfig { copy_layout, ..small(Level::Raid10, 5, Consistency::Bitmap) }, ALL, 10_000);
+        torture(&small(Level::Raid10, 5, Consistency::Bitmap).with_copies(copy_layout), ALL, 10_000);
     }
 }
 
@@ -322,13 +302,8 @@ fn parity_shifts() {
             (Level::Raid5, vec![80.0, 5.0, 5.0, 5.0, 5.0]),
             (Level::Raid6, vec![40.0, 20.0, 20.0, 10.0, 10.0]),
         ] {
-            let config = ArrayConfig {
-                parity_percent: Some(percent),
-                replacement: ReplacementConfig { shift, limit_percent: None },
-                writes: StripeWrites::NoReconstruct,
-                ..small(level, 5, Consistency::Ppl)
-            };
-            torture(&config, ALL, 10_000);
+            let config = small(level, 5, Consistency::Ppl).with_parity_percent(&percent, shift);
+            torture(&config.with_writes(StripeWrites::NoReconstruct), ALL, 10_000);
         }
     }
 }

@@ -8,11 +8,12 @@ use crate::support;
 use outlast_array::{Array, ArrayEventKind};
 use outlast_device::{Device, Op};
 use outlast_media::{DieDamage, DriveFault};
-use outlast_settings::array::{ArrayConfig, Consistency, Level, ReplacementConfig, ShiftWay};
+use outlast_settings::array::{ArrayConfig, Consistency, Level, ShiftWay};
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
 use outlast_units::Bytes;
 use support::drives::{self, Trial};
+use support::settings::ArraySettings;
 
 const BLOCKS: u32 = 24;
 const PAGES: u32 = 16;
@@ -26,7 +27,7 @@ fn drive(write_cache: WriteCache, seed: u64) -> Ssd {
 }
 
 fn mean_cycles(ssd: &Ssd) -> f64 {
-    ssd.ftls().map(|ftl| ftl.blocks().mean_cycles()).sum::<f64>() / ssd.ftls().len() as f64
+    ssd.ftls().map(|ftl| ftl.space().blocks().mean_cycles()).sum::<f64>() / ssd.ftls().len() as f64
 }
 
 struct Torture {
@@ -229,11 +230,8 @@ fn mirrored_drives() {
 #[test]
 fn diff_raid() {
     for shift in [ShiftWay::Naive, ShiftWay::Minimal, ShiftWay::Lazy] {
-        let config = ArrayConfig {
-            parity_percent: Some(vec![70.0, 10.0, 10.0, 10.0]),
-            replacement: ReplacementConfig { shift, limit_percent: None },
-            ..drives::small(Level::Raid5, 4, Consistency::Ppl)
-        };
+        let config = drives::small(Level::Raid5, 4, Consistency::Ppl);
+        let config = config.with_parity_percent(&[70.0, 10.0, 10.0, 10.0], shift);
         let shifts = torture(&config, WriteCache::Protected, 4_500);
         assert!(shifts > 0, "{shift:?}: parity never moved");
     }

@@ -54,6 +54,7 @@ fn cells(dies: u16) -> (FlashCells, u32, u32) {
         variation: BlockVariation { sigma: 0.2 },
         page_types: None,
         scope: ReadScope::Block,
+        modes: &[],
     };
     let (blocks, groups) = (u32::from(dies) * 1024, 512 * 256);
     let mut cells = FlashCells::new(&config, &geometry, dies, 0, groups, 1);

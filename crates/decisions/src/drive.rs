@@ -64,6 +64,24 @@ question! {
     }
 }
 
+question! {
+    /// A die has shown a sign of failure: is it expected to fail, so that its data is moved away while it can be read?
+    pub struct DieHealthQuestion -> bool {
+        /// The die, numbered channel by channel.
+        die: u16,
+        /// Bad blocks of the die, found while it was in use.
+        bad_blocks: u32,
+        /// Number of bad blocks above which the die counts as failed.
+        limit: u32,
+        /// Units of the die that ECC and re-reads could not correct within the last hour.
+        uncorrectable: u32,
+        /// Other dies of the drive that have been expected to fail, or have failed.
+        others: u16,
+        /// Current time.
+        now_ns: Nanos,
+    }
+}
+
 /// The user policies of a drive; each absent one leaves its decision to the settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DrivePolicies {
@@ -77,4 +95,6 @@ pub struct DrivePolicies {
     pub code: Option<LoadedPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
     /// Share of the host in the writes that collection admits.
     pub pacing: Option<LoadedPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
+    /// Prediction of failing dies, in place of the limits of `device.repair.predict`.
+    pub predict: Option<LoadedPolicy<dyn QuestionPolicy<DieHealthQuestion>>>,
 }

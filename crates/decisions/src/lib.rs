@@ -16,7 +16,7 @@ mod superblocks;
 pub use array::{
     ArrayPolicies, DieRepairQuestion, LostRows, OrdersRows, RebuildRateQuestion, RepairDecision, RepairWay,
 };
-pub use drive::{ChosenCode, DrivePolicies, HostShareQuestion, StripeCodeQuestion};
+pub use drive::{ChosenCode, DieHealthQuestion, DrivePolicies, HostShareQuestion, StripeCodeQuestion};
 pub use question::{PolicyQuestion, QuestionPolicy, QuestionValue};
 pub use superblocks::{
     CellColumns, NO_CANDIDATE, RandomDraws, SuperblockChoice, SuperblockColumns, SuperblockPolicy,

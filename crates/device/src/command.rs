@@ -36,7 +36,8 @@ pub enum Op {
     LbaStatus,
 }
 
-/// The stream hint of a write command (`NVMe` directives, SCSI stream control): writes with one hint share superblocks.
+/// The placement identifier of a write command, `NVMe`'s directive-specific value: a stream of the streams directive or of SCSI stream
+/// control, a placement handle of flexible data placement. Writes with one identifier share superblocks. 0 is the default.
 #[derive(
     Clone,
     Copy,
@@ -53,7 +54,22 @@ pub enum Op {
     outlast_persist::Persist,
 )]
 #[serde(transparent)]
-pub struct StreamId(pub u8);
+pub struct PlacementId(pub u16);
+
+/// A namespace of a device, as `NVMe` numbers them: the first is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
+pub struct NamespaceId(pub u32);
+
+impl NamespaceId {
+    /// The namespace of a device that has one.
+    pub const FIRST: Self = Self(1);
+}
+
+impl Default for NamespaceId {
+    fn default() -> Self {
+        Self::FIRST
+    }
+}
 
 /// Which submission queue of the host a command comes through. Hosts have many (`NVMe`: one for each processor); a device that knows of
 /// one only ignores it.
@@ -64,6 +80,18 @@ pub struct QueueId(pub u8);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, outlast_persist::Persist)]
 pub struct Tag(pub u32);
 
+impl outlast_units::Idx for Tag {
+    #[inline]
+    fn from_index(index: usize) -> Self {
+        Self(outlast_units::to_count(index))
+    }
+
+    #[inline]
+    fn to_index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// One command of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub struct Command {
@@ -71,12 +99,17 @@ pub struct Command {
     pub lba: Lba,
     /// Number of sectors; zero only for [`Op::Flush`].
     pub sectors: u32,
+    /// Namespace whose sectors these are. A device of one namespace refuses any but [`NamespaceId::FIRST`].
+    pub namespace: NamespaceId,
+    /// Placement identifier of a write; zero elsewhere.
+    pub placement: PlacementId,
     /// What to do.
     pub op: Op,
-    /// Stream hint of a write; zero elsewhere.
-    pub stream: StreamId,
     /// Forced unit access: a write completes only when it is on flash.
     pub fua: bool,
+    /// Limited retry, bit LR of `NVMe`'s Read: the device makes few attempts and then ends a read in [`Outcome::MediumError`], instead of applying
+    /// all means to recover the data.
+    pub limited_retry: bool,
     /// The submission queue through which it comes.
     pub queue: QueueId,
 }
@@ -85,16 +118,25 @@ impl Command {
     /// Make every write acknowledged before it survive a loss of power.
     pub const FLUSH: Self = Self::new(Op::Flush, Lba(0), 0);
 
-    /// A command through queue 0, without stream hint or forced unit access.
+    /// A command to the first namespace through queue 0, without placement identifier, forced unit access or limited retry.
     #[inline]
     #[must_use]
     pub const fn new(op: Op, lba: Lba, sectors: u32) -> Self {
-        Self { lba, sectors, op, stream: StreamId(0), fua: false, queue: QueueId(0) }
+        Self {
+            lba,
+            sectors,
+            namespace: NamespaceId::FIRST,
+            placement: PlacementId(0),
+            op,
+            fua: false,
+            limited_retry: false,
+            queue: QueueId(0),
+        }
     }
 }
 
-// Commands are kept and copied for every request in flight: all of one is two words.
-const _: () = assert!(size_of::<Command>() == 16);
+// Commands are kept and copied for every request in flight: three words, with 2 bytes to spare.
+const _: () = assert!(size_of::<Command>() == 24);
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -110,6 +152,18 @@ pub enum Outcome {
     MediumError,
     /// The device lost its power before the command was done. Of a write or a trim, each unit may or may not have been changed.
     Aborted,
+    /// The device has no such namespace; nothing was done.
+    InvalidNamespace,
+}
+
+/// The value that a command returns beside its data, `NVMe`'s dwords 0 and 1 of a completion: the first sector that a zone append has
+/// written, for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+pub struct CommandResult(pub u64);
+
+impl CommandResult {
+    /// The result of commands that return no value.
+    pub const NONE: Self = Self(0);
 }
 
 /// One command that has ended.
@@ -121,7 +175,20 @@ pub struct Completion {
     pub tag: Tag,
     /// How.
     pub outcome: Outcome,
+    /// The value that the command returns.
+    pub result: CommandResult,
 }
+
+impl Completion {
+    /// A completion without a result.
+    #[inline]
+    #[must_use]
+    pub const fn new(at: Nanos, tag: Tag, outcome: Outcome) -> Self {
+        Self { at, tag, outcome, result: CommandResult::NONE }
+    }
+}
+
+const _: () = assert!(size_of::<Completion>() == 24);
 
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]

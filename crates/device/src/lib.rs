@@ -14,7 +14,9 @@ mod peek;
 mod smart;
 mod status;
 
-pub use command::{Command, Completion, Identity, Op, Outcome, QueueId, StreamId, Tag};
+pub use command::{
+    Command, CommandResult, Completion, Identity, NamespaceId, Op, Outcome, PlacementId, QueueId, Tag,
+};
 
 pub use extent::{Extent, ExtentState, Extents, SectorRun};
 pub use heat::{Heat, heat_bytes};

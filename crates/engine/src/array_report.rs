@@ -1,5 +1,8 @@
 //! Summing up an array: its state over time, rebuilding, wear by member, the probability that a rebuild loses data.
 
+mod state_spans;
+mod tables;
+
 use crate::data_loss::{self, RebuildExposure};
 use crate::facts::RunFacts;
 use crate::member::ArrayMember;
@@ -7,29 +10,22 @@ use crate::summary::{
     ArrayAmplification, ArraySummary, ArrayWrites, DataLossAfterFailures, DriveWear, RebuildSummary,
     StateTimes,
 };
-use crate::table::{ResultColumn, ResultTable};
 use crate::volume::ArrayVolume;
 use outlast_array::coarse::{loss_of_copies, loss_probabilities};
-use outlast_array::{ArrayEventKind, ArrayHealth, RepairStep};
+use outlast_array::{ArrayEventKind, ArrayHealth, ColumnIndex};
 use outlast_device::Device;
-use outlast_ftl::{BlockWear, Ftl};
+use outlast_ftl::BlockWear;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use std::collections::BTreeSet;
+use state_spans::spans;
+pub(crate) use tables::array_tables;
 
 /// Blocks of a member over which error rates are sampled.
 const BLOCKS: usize = 4_096;
 
-/// Time during which an array stayed in one state.
-struct StateSpan {
-    from: Nanos,
-    until: Nanos,
-    state: ArrayHealth,
-}
-
 /// One rebuild of a member; unfinished without `finished`.
 struct RebuildSpan {
-    member: usize,
+    member: ColumnIndex,
     started: Nanos,
     finished: Option<Nanos>,
 }
@@ -37,55 +33,6 @@ struct RebuildSpan {
 /// End of the simulated time: of the host, or of what the array did after it.
 fn end_of(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Nanos {
     volume.went_on_until.unwrap_or(Nanos::ZERO).max(facts.recorder.end)
-}
-
-/// States of the array in order of time, derived from its events. The first span begins clean at zero.
-fn spans(volume: &ArrayVolume, end: Nanos) -> Vec<StateSpan> {
-    let (mut missing, mut lost) = (BTreeSet::new(), false);
-    // Members with a failed die whose data is not restored yet.
-    let mut repairing = BTreeSet::new();
-    let mut spans = vec![StateSpan { from: Nanos::ZERO, until: end, state: ArrayHealth::Clean }];
-    for event in volume.array.events() {
-        match event.kind {
-            ArrayEventKind::MemberFailed { member, failed } => {
-                missing.insert(member);
-                // `failed`: more is missing than redundancy can restore.
-                lost = failed;
-            }
-            ArrayEventKind::Replaced { member, .. } | ArrayEventKind::RebuildStarted { member } => {
-                missing.insert(member);
-            }
-            ArrayEventKind::Rebuilt { member } => {
-                missing.remove(&member);
-                // An array that lost data counts as failed until its last member is back.
-                lost &= !missing.is_empty();
-            }
-            // An array that is off serves no data, like one that has failed.
-            ArrayEventKind::NotStarted { .. } => lost = true,
-            ArrayEventKind::Repair { member, step, .. } => match step {
-                RepairStep::DieFailed | RepairStep::LastRepair | RepairStep::BeyondRepair => {
-                    repairing.insert(member);
-                }
-                RepairStep::Done | RepairStep::Abandoned => {
-                    repairing.remove(&member);
-                }
-                // Nothing is missing yet, or nothing more than before.
-                RepairStep::DieFailing | RepairStep::Waits | RepairStep::Started => continue,
-            },
-            _ => continue,
-        }
-        let state = match (lost, missing.is_empty() && repairing.is_empty()) {
-            (true, _) => ArrayHealth::Failed,
-            (_, true) => ArrayHealth::Clean,
-            _ => ArrayHealth::Degraded,
-        };
-        // Events that leave the state as it was extend the span.
-        if let Some(last) = spans.last_mut().filter(|last| last.state != state) {
-            last.until = event.at;
-            spans.push(StateSpan { from: event.at, until: end.max(event.at), state });
-        }
-    }
-    spans
 }
 
 /// Rebuilds in the order in which they began. A rebuild that starts over because its drive was exchanged again counts twice.
@@ -187,7 +134,7 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
     let span = (finished.unwrap_or(end) - started).as_secs_f64();
     let progress = volume.array.progress(end).filter(|_| volume.array.is_rebuilding());
     Some(RebuildSummary {
-        member: all[0].member as u64,
+        member: all[0].member.0.into(),
         started_s: started.as_secs_f64(),
         finished_s: finished.map(Nanos::as_secs_f64),
         bytes_read: counters.rebuild_sectors_read * SECTOR_BYTES,
@@ -201,7 +148,7 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
 fn wear(volume: &ArrayVolume, column: usize, end: Nanos) -> DriveWear {
     let status = &volume.array.status(end).members[column];
     let member = volume.array.member(column).and_then(ArrayMember::drive);
-    let worn = member.map(|ssd| ssd.ftls().map(Ftl::worn).sum::<BlockWear>());
+    let worn = member.map(|ssd| ssd.ftls().map(|ftl| ftl.space().worn()).sum::<BlockWear>());
     DriveWear {
         device: column as u64,
         present: status.present,
@@ -296,73 +243,4 @@ fn sentence(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).chain(std::iter::once('.')).collect()
     })
-}
-
-/// Tables of the array. `array_events`: what happened to members; `array_states`: the array's state over time;
-/// `array_lost`: sectors whose data is lost.
-pub(crate) fn array_tables(facts: &RunFacts<'_>, volume: &ArrayVolume) -> Vec<(String, ResultTable)> {
-    let events = volume.array.events();
-    let mut table = ResultTable::default();
-    table.measures("at_s", events.iter().map(|event| event.at.as_secs_f64()));
-    let (mut names, mut members, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    for event in events {
-        let (name, member, detail) = describe(&event.kind);
-        names.push(name.to_owned());
-        members.push(member.map_or(f64::NAN, |member| member as f64));
-        words.push(detail);
-    }
-    table.push("event", ResultColumn::Text(names));
-    table.push("member", ResultColumn::F64(members));
-    table.push("detail", ResultColumn::Text(words));
-    let spans = spans(volume, end_of(facts, volume));
-    let mut states = ResultTable::default();
-    states.measures("start_s", spans.iter().map(|span| span.from.as_secs_f64()));
-    states.measures("end_s", spans.iter().map(|span| span.until.as_secs_f64()));
-    let name = |state: ArrayHealth| match state {
-        ArrayHealth::Clean => "clean",
-        ArrayHealth::Degraded => "degraded",
-        ArrayHealth::Failed => "failed",
-    };
-    states.push("state", ResultColumn::Text(spans.iter().map(|span| name(span.state).to_owned()).collect()));
-    let lost: Vec<std::ops::Range<u64>> = volume.array.lost().iter().collect();
-    let mut places = ResultTable::default();
-    places.counts("first_sector", lost.iter().map(|range| range.start));
-    places.counts("sectors", lost.iter().map(|range| range.end - range.start));
-    vec![
-        ("array_events".to_owned(), table),
-        ("array_states".to_owned(), states),
-        ("array_lost".to_owned(), places),
-    ]
-}
-
-fn describe(kind: &ArrayEventKind) -> (&'static str, Option<usize>, String) {
-    match kind {
-        ArrayEventKind::MemberFailed { member, failed: false } => {
-            ("member failed", Some(*member), String::new())
-        }
-        ArrayEventKind::MemberFailed { member, .. } => {
-            ("member failed", Some(*member), "more is missing than redundancy makes good".to_owned())
-        }
-        ArrayEventKind::Replaced { member, ages } => {
-            let ages: Vec<String> =
-                ages.iter().map(|age| age.map_or("-".to_owned(), |age| format!("{age:.2}"))).collect();
-            ("replaced", Some(*member), format!("ages before: {}", ages.join(", ")))
-        }
-        ArrayEventKind::RebuildStarted { member } => ("rebuild started", Some(*member), String::new()),
-        ArrayEventKind::Rebuilt { member } => ("rebuilt", Some(*member), String::new()),
-        ArrayEventKind::ShiftStarted { parity_moves, period } => {
-            ("parity moves", None, format!("{parity_moves} parity chunks in every {period} stripes"))
-        }
-        ArrayEventKind::ShiftDone => ("parity moved", None, String::new()),
-        ArrayEventKind::Resynced => ("resynchronised", None, String::new()),
-        ArrayEventKind::Repair { member, die, step } => (step.name(), Some(*member), format!("die {die}")),
-        ArrayEventKind::Scrubbed { mismatches } => ("scrubbed", None, format!("{mismatches} mismatches")),
-        ArrayEventKind::PowerFailed { aborted } => {
-            ("power failed", None, format!("{aborted} commands aborted"))
-        }
-        ArrayEventKind::NotStarted { groups } => {
-            ("not started", None, format!("{groups} stripes may be inconsistent and a member is missing"))
-        }
-        ArrayEventKind::ReadOnly { member } => ("read-only", Some(*member), String::new()),
-    }
 }

@@ -6,7 +6,7 @@ use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
-use outlast_ssd::{ExactTails, PerArrayWork, RberLevels, Reason, Ssd};
+use outlast_ssd::{ExactTails, PerArrayWork, PredictionCounts, RberLevels, Reason, Ssd};
 use outlast_units::Nanos;
 
 /// The drives of a run, with the array that they form, if any.
@@ -45,7 +45,7 @@ pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
     let usable: f64 = drive
         .ftls()
         .map(|ftl| {
-            let unusable = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams());
+            let unusable = f64::from(ftl.space().reserve()) + 0.5 * f64::from(ftl.space().streams_in_use());
             (f64::from(ftl.layout().superblocks()) - unusable)
                 * f64::from(ftl.stream(ftl.streams().gc(0)).data_units())
                 * unit
@@ -183,6 +183,17 @@ impl<'a> DriveSet<'a> {
 
     pub(crate) fn scrubbed_again(&self) -> u64 {
         self.all.iter().map(|ssd| ssd.scrubbed_again()).sum()
+    }
+
+    /// Predictions of all drives; absent where none predicts.
+    pub(crate) fn predictions(&self) -> Option<PredictionCounts> {
+        let found: Vec<_> = self.all.iter().filter_map(|ssd| ssd.predictions()).collect();
+        let sum = |count: fn(&PredictionCounts) -> u64| found.iter().map(count).sum();
+        (!found.is_empty()).then(|| PredictionCounts {
+            expected: sum(|own| own.expected),
+            false_alarms: sum(|own| own.false_alarms),
+            missed: sum(|own| own.missed),
+        })
     }
 
     /// Units lost on present drives.

@@ -1,147 +1,23 @@
 //! Figures of each job of the host: counts, rates and latencies by job and direction, as fio prints them.
 
-use crate::histogram::LatencyHistogram;
-use crate::latency::LatencyFigures;
+mod buckets;
+mod direction_record;
+mod figures;
+mod sample_sums;
+
 use crate::table::{ResultColumn, ResultTable};
-use hdrhistogram::Histogram;
+use buckets::buckets;
+use direction_record::DirectionRecord;
+pub use figures::{JobDirection, JobFigures, JobLatency, RateSamples};
 use outlast_device::{Command, Op, Outcome};
-use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::{FioJobs, JobCompletion};
-use serde::Serialize;
+use sample_sums::SampleSums;
 
 /// Nanoseconds of simulated time over which a rate is sampled: fio's default `bwavgtime`.
 const SAMPLE: u64 = 500_000_000;
-/// Bits of a latency that fio's histogram keeps below the leading one: `FIO_IO_U_PLAT_BITS`.
-const PRECISION: u32 = 6;
 const OPS: [(Op, &str); 4] =
     [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim"), (Op::Flush, "sync")];
-
-/// One job: a section of the job file, one of its clones, or a group of jobs that report together.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobFigures {
-    /// Name of the job; for a group that reports together, of its first.
-    pub name: String,
-    /// Number of its group, from 0: `stonewall` and `new_group` begin a new one.
-    pub group: u32,
-    /// Jobs in this entry: more than 1 with `group_reporting`.
-    pub members: u32,
-    /// Beginning of the job, in seconds of simulated time.
-    pub begin_s: f64,
-    /// Measured time in seconds: from its beginning, or the end of its ramp, to its end; the longest of a group.
-    pub runtime_s: f64,
-    #[allow(missing_docs, reason = "the names say it")]
-    pub read: Option<JobDirection>,
-    #[allow(missing_docs, reason = "the names say it")]
-    pub write: Option<JobDirection>,
-    #[allow(missing_docs, reason = "the names say it")]
-    pub trim: Option<JobDirection>,
-    /// Flushes.
-    pub sync: Option<JobDirection>,
-    /// Percent of requests issued while 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more of the job were in flight.
-    pub iodepth_level: [f64; 7],
-    /// Description of the job.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Options as in the job file, global ones included.
-    pub options: std::collections::BTreeMap<String, String>,
-}
-
-/// One direction of a job.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobDirection {
-    /// Requests served while the job was measured.
-    pub ios: u64,
-    /// Bytes of these requests.
-    pub bytes: u64,
-    /// Requests per second of the job's runtime.
-    pub iops: f64,
-    /// MiB per second of the job's runtime.
-    pub mib_s: f64,
-    /// Requests that ended in an error; `ios` does not include them.
-    pub errors: u64,
-    /// Latencies of served requests, in microseconds; absent where none was.
-    pub latency_us: Option<JobLatency>,
-    /// MiB per second over half seconds of simulated time; absent in shorter runs.
-    pub mib_s_samples: Option<RateSamples>,
-    /// Requests per second over half seconds of simulated time; absent in shorter runs.
-    pub iops_samples: Option<RateSamples>,
-}
-
-/// A distribution of latencies with its standard deviation.
-#[derive(Clone, Debug, Serialize)]
-pub struct JobLatency {
-    /// Count, mean, percentiles and extremes.
-    #[serde(flatten)]
-    pub distribution: LatencyFigures,
-    /// Standard deviation in microseconds, over one less than the number of samples.
-    pub stddev: f64,
-}
-
-/// Samples of a rate.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
-pub struct RateSamples {
-    pub count: u64,
-    pub mean: f64,
-    pub stddev: f64,
-    pub min: f64,
-    pub max: f64,
-}
-
-/// Running sums from which mean, deviation and extremes follow.
-#[derive(Clone, Copy, Debug, Default)]
-struct SampleSums {
-    count: u64,
-    sum: f64,
-    squares: f64,
-    min: f64,
-    max: f64,
-}
-
-impl SampleSums {
-    fn add(&mut self, value: f64) {
-        self.min = if self.count == 0 { value } else { self.min.min(value) };
-        self.max = self.max.max(value);
-        self.count += 1;
-        self.sum += value;
-        self.squares += value * value;
-    }
-
-    /// Standard deviation of the samples over one less than their number, as in fio.
-    fn deviation(&self) -> f64 {
-        if self.count < 2 {
-            return 0.0;
-        }
-        let count = self.count as f64;
-        ((self.squares - self.sum * self.sum / count) / (count - 1.0)).max(0.0).sqrt()
-    }
-
-    /// Figures of the samples divided by `unit`; `None` without samples.
-    fn figures(&self, unit: f64) -> Option<RateSamples> {
-        (self.count > 0).then(|| RateSamples {
-            count: self.count,
-            mean: self.sum / self.count as f64 / unit,
-            stddev: self.deviation() / unit,
-            min: self.min / unit,
-            max: self.max / unit,
-        })
-    }
-}
-
-/// Counts of one direction of an entry.
-#[derive(Clone, Debug)]
-struct DirectionRecord {
-    ios: u64,
-    bytes: u64,
-    errors: u64,
-    latency: LatencyHistogram,
-    /// Latencies in nanoseconds, for the standard deviation.
-    nanos: SampleSums,
-    /// Requests and bytes at the last sample of rates.
-    sampled: (u64, u64),
-    byte_rate: SampleSums,
-    io_rate: SampleSums,
-}
 
 /// One entry of the report: a job, or jobs that report together. Directions are in the order of [`OPS`].
 #[derive(Clone, Debug, Default)]
@@ -377,85 +253,6 @@ impl JobEntry {
                 direction.io_rate.add(ios as f64 / seconds);
                 direction.byte_rate.add(bytes as f64 / seconds);
             }
-        }
-    }
-}
-
-impl DirectionRecord {
-    fn new(digits: u8) -> Self {
-        Self {
-            ios: 0,
-            bytes: 0,
-            errors: 0,
-            latency: LatencyHistogram::new(digits),
-            nanos: SampleSums::default(),
-            sampled: (0, 0),
-            byte_rate: SampleSums::default(),
-            io_rate: SampleSums::default(),
-        }
-    }
-
-    fn figures(&self, runtime: Nanos) -> JobDirection {
-        let seconds = runtime.as_secs_f64();
-        let per = |value: f64| if seconds > 0.0 { value / seconds } else { 0.0 };
-        let latency_us = LatencyFigures::of(&self.latency)
-            .map(|distribution| JobLatency { distribution, stddev: self.nanos.deviation() * 1e-3 });
-        JobDirection {
-            ios: self.ios,
-            bytes: self.bytes,
-            iops: per(self.ios as f64),
-            mib_s: per(Bytes(self.bytes).as_mib()),
-            errors: self.errors,
-            latency_us,
-            mib_s_samples: self.byte_rate.figures(f64::from(1 << 20)),
-            iops_samples: self.io_rate.figures(1.0),
-        }
-    }
-}
-
-/// Counts of a histogram in fio's buckets, each keyed by the middle of its range (`plat_val_to_idx` and `plat_idx_to_val` of fio's `stat.c`).
-fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
-    let mut counts: Vec<(u64, u64)> = Vec::new();
-    for step in histogram.iter_recorded() {
-        let middle = step.value_iterated_to();
-        // Steps come in order, so those of one bucket are neighbours.
-        let bucket = bucket(middle);
-        match counts.last_mut() {
-            Some(last) if last.0 == bucket => last.1 += step.count_at_value(),
-            _ => counts.push((bucket, step.count_at_value())),
-        }
-    }
-    counts
-}
-
-/// The middle of fio's bucket of a latency, in nanoseconds.
-fn bucket(nanos: u64) -> u64 {
-    let leading = nanos.max(1).ilog2();
-    if leading <= PRECISION {
-        return nanos;
-    }
-    let width = leading - PRECISION;
-    (nanos >> width << width) + (1 << width) / 2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buckets_are_those_of_fio() {
-        // plat_idx_to_val(plat_val_to_idx(n)) of fio 3.33, from its source.
-        for (nanos, middle) in [
-            (0, 0),
-            (127, 127),
-            (128, 129),
-            (129, 129),
-            (255, 255),
-            (256, 258),
-            (1000, 1004),
-            (1 << 20, (1 << 20) + (1 << 13)),
-        ] {
-            assert_eq!(bucket(nanos), middle, "{nanos}");
         }
     }
 }

@@ -79,10 +79,10 @@ pub use summary::{
     ClassFigures, ClosedForm, ControllerLoad, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
     DriveWear, ExactProbabilities, FailedCommands, FlashByCause, FlashOperations, GcFigures, HostFigures,
     LatencyByOp, LatencyCauses, LittlesLaw, LoadFigures, MeasuredState, MemoryFigures, MountFigures,
-    PreconditionState, ProtectionFigures, RberFigures, RebuildSummary, RedundancyFigures, RedundancyLost,
-    ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures, StateTimes, SteadyState, StreamLatency,
-    StripeRecovery, TailProbability, ThroughputFigures, TimeFigures, TwinComparison, UtilisationSpread,
-    WearFigures, WriteAmplification,
+    PreconditionState, PredictionFigures, ProtectionFigures, RberFigures, RebuildSummary, RedundancyFigures,
+    RedundancyLost, ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures, StateTimes, SteadyState,
+    StreamLatency, StripeRecovery, TailProbability, ThroughputFigures, TimeFigures, TwinComparison,
+    UtilisationSpread, WearFigures, WriteAmplification,
 };
 pub use table::{ResultColumn, ResultTable};
 

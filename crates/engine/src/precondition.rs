@@ -1,5 +1,8 @@
 //! Bringing a drive into the state in which it is measured, without time, by the same translation layer that the run uses.
 
+mod overwrite;
+mod progress_bar;
+
 use crate::clock::{ProgressTimer, Stopwatch};
 use crate::error::EngineError;
 use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
@@ -7,20 +10,16 @@ use crate::simulated_device::SimulatedDevice;
 use crate::spare_space::SpareSpaceWatch;
 use crate::steady::{OverwriteRound, compared, expected_drive_writes_left, has_settled, mean_amplification};
 use crate::team::ThreadTeam;
-use outlast_device::{Op, Outcome};
+use outlast_device::Outcome;
 use outlast_scenario::{FillPattern, OverwritePattern, PreconditionSpec};
-use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{WorkloadSpec, WorkloadTarget};
+use progress_bar::{MOST_SHOWN, ProgressBar};
 
 /// Default length of a round, in drive writes.
 const ROUND: f64 = 0.1;
 /// Least length of a default round, in superblocks of all flash cores: fewer victims make its write amplification a matter of chance.
 const ROUND_SUPERBLOCKS: u64 = 8;
-/// Commands taken from a workload together.
-const CHUNK: usize = 64;
-/// Largest fraction shown while another round may follow.
-const MOST_SHOWN: f64 = 0.99;
 /// Units or commands between two checks of the clock.
 const BETWEEN_CLOCKS: u64 = 1 << 14;
 
@@ -74,30 +73,6 @@ struct Preconditioner<'a, 'b, M> {
     planned: u64,
     shown: ProgressBar,
     spare_space: SpareSpaceWatch,
-}
-
-/// Fraction done, as shown to the user. The plan changes with every round, but the fraction never falls: at each change the remaining bar is
-/// spread over the units that are then still to be written.
-#[derive(Clone, Copy, Debug, Default)]
-struct ProgressBar {
-    /// Units written when the plan was last changed.
-    written: u64,
-    /// Fraction shown at that time.
-    fraction: f64,
-}
-
-impl ProgressBar {
-    /// Fraction to show after `written` of `planned` units.
-    fn fraction_at(self, written: u64, planned: u64) -> f64 {
-        let remaining = planned.saturating_sub(self.written).max(1);
-        let done = (written.saturating_sub(self.written) as f64 / remaining as f64).min(1.0);
-        self.fraction + (1.0 - self.fraction) * done
-    }
-
-    /// Fixes the fraction reached after `written` of `planned` units: the plan is about to change. Leaves room for more.
-    fn replan(&mut self, written: u64, planned: u64) {
-        *self = Self { written, fraction: self.fraction_at(written, planned).min(MOST_SHOWN) };
-    }
 }
 
 /// Fills and overwrites `device` as `spec` says. Never inlined, because the instruction benchmarks find it by its symbol.
@@ -247,97 +222,6 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         default_round(units, u64::from(largest) * layers)
     }
 
-    /// Overwrites random units below `span`, round after round, until the write amplification is steady.
-    fn overwrite_randomly(
-        &mut self,
-        span: u64,
-        seed: u64,
-        prepared: &mut PreconditionRecord,
-    ) -> Result<(), EngineError> {
-        let mut rng = SplitMix::new(seed, "engine.precondition");
-        let mut batch = vec![0u64; self.device.batch()];
-        let round = self.round_units();
-        loop {
-            let before = self.device.programmed_units();
-            let mut remaining = round;
-            while remaining != 0 {
-                let units = &mut batch[..remaining.min(self.device.batch() as u64) as usize];
-                units.fill_with(|| rng.below(span));
-                self.write(units)?;
-                let count = units.len() as u64;
-                remaining -= count;
-                if self.is_stopped(count) {
-                    prepared.stopped = true;
-                    return Ok(());
-                }
-            }
-            self.catch_up()?;
-            let amplification = (self.device.programmed_units() - before) as f64 / round as f64;
-            if self.end_round(prepared, round, amplification) {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Overwrites with the writes and trims of the workload, pass after pass, until the write amplification is steady. Every pass draws from a
-    /// new seed, since repeating the same addresses in the same order is no realistic workload; hot addresses stay the same. A trace has no
-    /// seed and is replayed as it is.
-    fn overwrite_with(
-        &mut self,
-        spec: &WorkloadSpec,
-        target: &WorkloadTarget,
-        prepared: &mut PreconditionRecord,
-    ) -> Result<(), EngineError> {
-        let round = self.round_units();
-        let mut batch = Vec::new();
-        let mut before = (self.device.host_units(), self.device.programmed_units());
-        let mut pass_start = before.0;
-        let (written_before, host_before) = (self.written, before.0);
-        let mut pass = 0u64;
-        let mut open = || {
-            pass += 1;
-            spec.open_pass(target, pass)
-        };
-        let mut workload = open()?;
-        loop {
-            batch.clear();
-            if workload.source.fill(&mut batch, CHUNK)? == 0 {
-                let written = self.device.host_units();
-                if written == pass_start {
-                    // A pass without writes would repeat for ever.
-                    prepared.note = Some("The workload writes nothing, so it overwrote nothing.".to_owned());
-                    break;
-                }
-                pass_start = written;
-                workload = open()?;
-                continue;
-            }
-            for request in batch.iter().filter(|request| matches!(request.command.op, Op::Write | Op::Trim)) {
-                if self.device.apply(request.command) == Outcome::ReadOnly {
-                    return Err(EngineError::WornOut { written: self.written, planned: self.planned });
-                }
-            }
-            let written = self.device.host_units();
-            self.written = written_before + written - host_before;
-            if self.is_stopped(batch.len() as u64) {
-                prepared.stopped = true;
-                break;
-            }
-            // A round ends after a batch, so it may be a little longer than set: its own length counts.
-            let host = written - before.0;
-            if host >= round {
-                self.catch_up()?;
-                let programmed = self.device.programmed_units();
-                let amplification = (programmed - before.1) as f64 / host as f64;
-                before = (written, programmed);
-                if self.end_round(prepared, host, amplification) {
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Records a round of `units` with the write amplification that was counted; true if it was the last.
     fn end_round(&mut self, prepared: &mut PreconditionRecord, units: u64, amplification: f64) -> bool {
         let length = units as f64 / self.device.units() as f64;
@@ -373,37 +257,5 @@ impl<M: SimulatedDevice> Preconditioner<'_, '_, M> {
         self.shown.replan(self.written, self.planned);
         self.planned = self.written + ((expected - drive_writes) * self.device.units() as f64) as u64;
         (steady && enough) || drive_writes >= spec.max_drive_writes - 1e-9
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MOST_SHOWN, ProgressBar};
-
-    #[test]
-    fn progress_never_falls_when_the_plan_grows() {
-        let (mut shown, mut planned, mut before) = (ProgressBar::default(), 2000u64, 0.0);
-        for written in 0..10_000u64 {
-            let now = shown.fraction_at(written, planned);
-            assert!(now >= before && now <= 1.0, "{now} after {before} at {written} of {planned}");
-            before = now;
-            if written % 1000 == 999 {
-                shown.replan(written, planned);
-                // Longer, longer still, and all at once at its end.
-                planned = if written < 8000 { written + 1500 } else { written + 1000 };
-                before = before.min(MOST_SHOWN);
-            }
-        }
-        assert!(before > 0.9, "{before}");
-    }
-
-    #[test]
-    fn progress_under_one_plan_is_the_share_written() {
-        let shown = ProgressBar::default();
-        assert!(
-            (shown.fraction_at(25, 100) - 0.25).abs() < 1e-12
-                && (shown.fraction_at(100, 100) - 1.0).abs() < 1e-12
-        );
-        assert!((shown.fraction_at(5, 0) - 1.0).abs() < 1e-12);
     }
 }

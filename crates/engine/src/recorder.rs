@@ -24,7 +24,7 @@ pub(crate) struct CompletedCounts {
 }
 
 /// Number of [`Outcome`]s.
-const OUTCOMES: usize = 5;
+const OUTCOMES: usize = 6;
 
 impl CompletedCounts {
     /// Commands that succeeded.
@@ -100,7 +100,7 @@ pub(crate) struct RunRecorder {
     pub(crate) latency: ByOp,
     /// Latencies of commands with a stream hint other than zero, by hint, each allocated at its first command. Stream 0 is what remains of
     /// `latency`.
-    pub(crate) by_stream: Vec<(u8, ByOp)>,
+    pub(crate) by_stream: Vec<(u16, ByOp)>,
     /// Latencies by state of the array; empty for a drive by itself.
     pub(crate) by_state: ByState,
     pub(crate) windows: TimeWindows,
@@ -177,8 +177,8 @@ impl RunRecorder {
         }
         self.windows.latency.of_mut(op).record(latency);
         // Stream 0 is left out: it is most of the traffic, and follows from the others.
-        if command.stream.0 != 0 {
-            self.record_stream(command.stream.0, op, latency);
+        if command.placement.0 != 0 {
+            self.record_stream(command.placement.0, op, latency);
         }
     }
 
@@ -200,7 +200,7 @@ impl RunRecorder {
         }
     }
 
-    fn record_stream(&mut self, stream: u8, op: Op, latency: u64) {
+    fn record_stream(&mut self, stream: u16, op: Op, latency: u64) {
         let index = self.by_stream.iter().position(|&(seen, _)| seen == stream).unwrap_or_else(|| {
             self.by_stream.push((stream, ByOp::new(self.digits)));
             self.by_stream.len() - 1

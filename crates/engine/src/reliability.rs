@@ -4,8 +4,9 @@ use crate::drives::DriveSet;
 use crate::facts::RunFacts;
 use crate::latency::LatencyFigures;
 use crate::summary::{
-    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, ProtectionFigures, RberFigures,
-    RedundancyFigures, RedundancyLost, ReliabilityFigures, StripeRecovery, TailProbability, TwinComparison,
+    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, PredictionFigures, ProtectionFigures,
+    RberFigures, RedundancyFigures, RedundancyLost, ReliabilityFigures, StripeRecovery, TailProbability,
+    TwinComparison,
 };
 use crate::table::{ResultColumn, ResultTable};
 use outlast_device::{Op, Outcome};
@@ -36,6 +37,7 @@ pub(crate) fn reliability(facts: &RunFacts<'_>) -> ReliabilityFigures {
             block: corrections.block,
             stripe: corrections.stripe,
         },
+        limited_retry_errors: (corrections.limited != 0).then_some(corrections.limited),
         medium_errors: facts.recorder.completed.ended(Outcome::MediumError),
         stripe_recovery: StripeRecovery {
             attempts: corrections.stripe_attempts,
@@ -48,6 +50,7 @@ pub(crate) fn reliability(facts: &RunFacts<'_>) -> ReliabilityFigures {
         program_failures: counters.program_failures,
         erase_failures: counters.erase_failures,
         faults: ssd.faults_injected(),
+        predicted: ssd.predictions().map(PredictionFigures::from),
         rber: rber(facts),
         twin: twin(facts),
     }

@@ -108,7 +108,12 @@ pub(crate) fn array_repairs(volume: &ArrayVolume, run: &RunSpec, end: Nanos) -> 
     all.filter_map(|repair| {
         // The member comes first, but its drive may have left since: then it is among the array's other drives.
         let drives = || {
-            volume.array.member(repair.member).and_then(ArrayMember::drive).into_iter().chain(volume.drives())
+            volume
+                .array
+                .member(repair.member.index())
+                .and_then(ArrayMember::drive)
+                .into_iter()
+                .chain(volume.drives())
         };
         let (ssd, record) = drives().find_map(|ssd| {
             let of_die =
@@ -136,7 +141,7 @@ fn repair_summary(
         array_repair.and_then(|repair| Some(seconds(repair.started_at?, repair.finished_at.unwrap_or(end))));
     let identify_s = array_repair.map_or(record.identify_busy, |repair| repair.identify).as_secs_f64();
     let mut summary = RepairSummary {
-        device: array_repair.map(|repair| repair.member as u64),
+        device: array_repair.map(|repair| repair.member.0.into()),
         die: record.die.into(),
         core: record.core.into(),
         way: array_repair.map(|repair| repair.way.name()),

@@ -98,6 +98,7 @@ fn unserved_note(facts: &RunFacts<'_>) -> Option<String> {
         (Outcome::MediumError, "ended with a medium error"),
         (Outcome::Aborted, "cut off by a loss of power"),
         (Outcome::OutOfRange, "beyond the capacity"),
+        (Outcome::InvalidNamespace, "of a namespace that the device does not have"),
     ];
     let reasons: Vec<String> = causes
         .into_iter()

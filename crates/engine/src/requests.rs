@@ -12,7 +12,8 @@ const ROWS: usize = 1 << 16;
 /// Kinds of request, by their numbers in the log.
 pub const REQUEST_KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// Outcomes of requests, by their numbers in the log.
-pub const REQUEST_OUTCOMES: [&str; 5] = ["ok", "out-of-range", "read-only", "medium-error", "aborted"];
+pub const REQUEST_OUTCOMES: [&str; 6] =
+    ["ok", "out-of-range", "read-only", "medium-error", "aborted", "invalid-namespace"];
 
 /// Receives rows of the log in order of completion, as columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
 /// [`REQUEST_OUTCOMES`]; times and parts are nanoseconds.

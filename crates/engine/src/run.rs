@@ -226,7 +226,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     #[inline(never)]
     fn record_request(&mut self, issued: &IssuedCommand, completion: &Completion) {
         let IssuedCommand { ref command, at: since } = *issued;
-        let Completion { at, tag, outcome } = *completion;
+        let Completion { at, tag, outcome, .. } = *completion;
         let parts = self.device.take_parts(tag);
         if let Some(requests) = &mut self.state.requests {
             requests.completed(&CompletedRequest { command, since, at, outcome, parts });
@@ -285,36 +285,5 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
             requests: self.state.done,
             simulated: self.state.now,
         })
-    }
-
-    /// Runs the workload without time: every command ends before the next begins. Never inlined, as [`LegRunner::run`].
-    #[inline(never)]
-    pub(crate) fn run_untimed(&mut self) -> Result<RunEnding, EngineError> {
-        self.state.has_begun = true;
-        self.device.reset(Nanos::ZERO);
-        let end = self.workload.duration.unwrap_or(Nanos::MAX);
-        let mut ending = RunEnding::Complete;
-        while let Some(request) = self.next_request()? {
-            if request.at > end {
-                break;
-            }
-            let outcome = self.device.apply(request.command);
-            self.state.recorder.count(&request.command, outcome);
-            self.state.done += 1;
-            if self.is_stopped() {
-                ending = RunEnding::Stopped;
-                break;
-            }
-            // A worn-out drive takes no more writes: the study is over.
-            if outcome == Outcome::ReadOnly {
-                break;
-            }
-        }
-        // The outcome is ignored: only a worn-out drive has one, and its study is over anyway.
-        self.device.catch_up();
-        self.device.end_untimed();
-        let counts = self.device.snapshot(self.state.now);
-        self.state.recorder.finish(&counts);
-        Ok(ending)
     }
 }

@@ -53,7 +53,7 @@ pub(crate) trait SimulatedDevice: Device + Restore {
 
     /// Carries out a command without time, or keeps it in a backlog. A failure of a kept command is returned by a later one, or by
     /// [`SimulatedDevice::catch_up`].
-    fn apply(&mut self, command: Command) -> Outcome;
+    fn apply(&mut self, command: &Command) -> Outcome;
 
     /// Carries out the backlog. Must be called before anything but [`SimulatedDevice::host_units`] is read.
     fn catch_up(&mut self) -> Outcome {
@@ -178,7 +178,7 @@ impl SimulatedDevice for Ssd {
     }
 
     #[inline]
-    fn apply(&mut self, command: Command) -> Outcome {
+    fn apply(&mut self, command: &Command) -> Outcome {
         self.apply_untimed(command)
     }
 
@@ -191,11 +191,12 @@ impl SimulatedDevice for Ssd {
     }
 
     fn has_failed(&self) -> bool {
-        self.ftls().any(Ftl::has_policy_failed)
+        let predicts = self.config().repair.as_ref().is_some_and(|repair| repair.predict.is_some());
+        self.ftls().any(Ftl::has_policy_failed) || (predicts && Ssd::policy_failure(self).is_some())
     }
 
     fn policy_failure(&self) -> Option<ConfigError> {
-        self.ftls().find_map(Ftl::policy_failure)
+        Ssd::policy_failure(self)
     }
 
     fn host_units(&self) -> u64 {

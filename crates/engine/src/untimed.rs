@@ -71,7 +71,7 @@ impl UntimedBacklog {
     }
 
     /// Accepts a command for `array`. The outcome may be the error of an earlier one that was carried out only now.
-    pub(crate) fn push(&mut self, array: &mut Array<ArrayMember>, command: Command) -> Outcome {
+    pub(crate) fn push(&mut self, array: &mut Array<ArrayMember>, command: &Command) -> Outcome {
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
@@ -84,7 +84,7 @@ impl UntimedBacklog {
         if self.commands.is_empty() {
             self.at_once = may_wear_out(array);
         }
-        self.commands.push(command);
+        self.commands.push(*command);
         self.sectors += u64::from(command.sectors);
         self.host_sectors += if command.op == Op::Write { u64::from(command.sectors) } else { 0 };
         let full = self.commands.len() == MOST_COMMANDS || self.sectors >= MOST_SECTORS;
@@ -143,7 +143,7 @@ impl BusyMember<'_> {
         for orders in parts.iter().flat_map(|part| part.orders[self.column].chunks(HINT)) {
             ssd.hint(orders);
             for &order in orders {
-                let done = ssd.apply_untimed(order);
+                let done = ssd.apply_untimed(&order);
                 if done != Outcome::Ok {
                     self.outcome = done;
                 }
@@ -159,5 +159,5 @@ fn may_wear_out(array: &mut Array<ArrayMember>) -> bool {
     array
         .devices()
         .filter_map(ArrayMember::drive)
-        .any(|ssd| ssd.ftls().any(|ftl| ftl.may_wear_out_within(most(ssd))))
+        .any(|ssd| ssd.ftls().any(|ftl| ftl.space().may_wear_out_within(most(ssd))))
 }

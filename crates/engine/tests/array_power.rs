@@ -9,26 +9,13 @@ use outlast_engine::{ResultColumn, RunControl, RunResult, Scenario, Simulation, 
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
-use support::TIMING;
+use support::DriveText;
 
 /// Three drives of 60 MiB as RAID-5, random writes for three seconds, and `more`.
 fn scenario(array: &str, workload: &str, more: &str) -> Scenario {
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 48
-pages_per_block = 32
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = 0.25
-[device.controller]
-write_buffer = "1MiB"
-write_cache = "off"
+{drive}
 [array]
 level = "raid5"
 members = 3
@@ -43,7 +30,8 @@ read_percent = 20
 duration = "3s"
 {workload}
 {more}
-"#
+"#,
+        drive = DriveText::of_60_mib().controller("write_cache = \"off\"")
     );
     parse_text(&text).unwrap().0
 }

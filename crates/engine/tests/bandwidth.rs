@@ -12,7 +12,7 @@ use crate::support;
 
 use outlast_engine::RunSummary;
 use outlast_models::bandwidth::{BandwidthLimits, Bottleneck, FlashParameters};
-use support::{assert_close, run, scenario};
+use support::{DriveText, assert_close, run, scenario};
 
 struct Drive {
     channels: u16,
@@ -78,29 +78,22 @@ impl Drive {
         let dies = self.channels * self.dies_per_channel;
         // 2 GiB raw in all.
         let blocks = 2048 / 4 / (dies * self.planes);
-        let link = self.link_mb_s.map_or(String::new(), |link| format!("link = \"{link}MB/s\""));
+        let (read, program) = (self.read_us, self.program_us);
+        let drive = DriveText::channels(self.channels)
+            .chips(self.dies_per_channel)
+            .planes(self.planes)
+            .blocks(blocks.into(), 256, "16KiB")
+            .spare_per_page(self.spare)
+            .timing(&format!(
+                "read = \"{read}us\"\nprogram = \"{program}us\"\nerase = \"3500us\"\nbus = \"{}MB/s\"\ncommand = \"{}ns\"",
+                self.bus_mb_s, self.command_ns
+            ))
+            .ftl("capacity = \"1GiB\"")
+            .buffer("1MiB")
+            .controller(&self.link_mb_s.map_or(String::new(), |link| format!("link = \"{link}MB/s\"")));
         let text = format!(
             r#"
-[device.timing]
-read = "{read}us"
-program = "{program}us"
-erase = "3500us"
-bus = "{bus}MB/s"
-command = "{command}ns"
-[device.geometry]
-channels = {channels}
-chips_per_channel = {per_channel}
-dies_per_chip = 1
-planes_per_die = {planes}
-blocks_per_plane = {blocks}
-pages_per_block = 256
-page_size = "16KiB"
-spare_per_page = "{spare}B"
-[device.ftl]
-capacity = "1GiB"
-[device.controller]
-write_buffer = "1MiB"
-{link}
+{drive}
 [precondition]
 fill = "{fill}"
 overwrite = "none"
@@ -111,14 +104,6 @@ read_percent = {read_percent}
 queue_depth = 32
 requests = 1024
 "#,
-            read = self.read_us,
-            program = self.program_us,
-            bus = self.bus_mb_s,
-            command = self.command_ns,
-            channels = self.channels,
-            per_channel = self.dies_per_channel,
-            planes = self.planes,
-            spare = self.spare,
         );
         run(scenario(&text)).result.summary
     }

@@ -7,20 +7,20 @@ use crate::support;
 use outlast_device::{Command, Op, Outcome};
 use outlast_engine::{RunResult, Simulation};
 use outlast_units::Lba;
-use support::steps::{ARRAY, CLOSED, DRIVE, FinishAtEnd, LANES, OPEN, go, made, once, step};
+use support::steps::{ARRAY, CLOSED, FinishAtEnd, LANES, OPEN, drive, go, made, made_on, once, step};
 use support::stripped;
 
 /// A fault by hand strikes as one of the scenario that is due when the same request completes.
 #[test]
 fn an_injected_fault_has_the_effect_of_a_scheduled_one() {
     let mut by_hand =
-        Simulation::new(made(&[DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED])).unwrap();
+        Simulation::new(made(&["[device.protection]\ndata = 7\nparity = 1\n", CLOSED])).unwrap();
     let at = step(&mut by_hand, Some(3000), None).now;
     let fault = r#"{"kind": "die", "die": 3, "at": "0ns"}"#;
     by_hand.inject(&serde_json::from_str(fault).unwrap(), &mut go).unwrap();
     let injected = by_hand.finish_at_end();
     let scheduled = format!("[[faults]]\nkind = \"die\"\ndie = 3\nat = \"{}ns\"\n", at.0 + 1);
-    let parts = [DRIVE, "[device.protection]\ndata = 7\nparity = 1\n", CLOSED, &scheduled];
+    let parts = ["[device.protection]\ndata = 7\nparity = 1\n", CLOSED, &scheduled];
     let planned = once(made(&parts));
     let [mut one, mut other] = [&injected, &planned].map(|result| stripped(&result.summary));
     for json in [&mut one, &mut other] {
@@ -52,7 +52,7 @@ fn an_injected_fault_has_the_effect_of_a_scheduled_one() {
 #[test]
 fn a_request_beside_the_workload_completes_and_does_not_count_for_the_host() {
     let closed = CLOSED.replace("warm_up = \"2ms\"\n", "");
-    for parts in [&[DRIVE, &closed][..], &[DRIVE, OPEN], &[DRIVE, LANES], &[DRIVE, ARRAY, &closed]] {
+    for parts in [&[&closed[..]][..], &[OPEN], &[LANES], &[ARRAY, &closed]] {
         let mut simulation = Simulation::new(made(parts)).unwrap();
         for op in [Op::Read, Op::Write, Op::Trim, Op::Flush] {
             let sectors = if op == Op::Flush { 0 } else { 16 };
@@ -75,10 +75,12 @@ fn a_request_beside_the_workload_completes_and_does_not_count_for_the_host() {
 
 #[test]
 fn power_can_fail_and_return_between_two_steps() {
-    let volatile = "[device.controller]\nwrite_buffer = \"2MiB\"\nwrite_cache = \"volatile\"\n";
-    let drive = DRIVE.replace("[device.controller]\nwrite_buffer = \"2MiB\"\n", volatile);
-    for parts in [&[&drive[..], CLOSED][..], &[&drive, OPEN], &[&drive, LANES], &[DRIVE, ARRAY, CLOSED]] {
-        let mut simulation = Simulation::new(made(parts)).unwrap();
+    let volatile = drive().controller("write_cache = \"volatile\"");
+    let array = [ARRAY, CLOSED];
+    for (drive, parts) in
+        [(&volatile, &[CLOSED][..]), (&volatile, &[OPEN]), (&volatile, &[LANES]), (&drive(), &array)]
+    {
+        let mut simulation = Simulation::new(made_on(drive, parts)).unwrap();
         step(&mut simulation, Some(2000), None);
         let force = if parts.contains(&ARRAY) { r#", "force": true"# } else { "" };
         let cut = format!(r#"{{"kind": "power", "at": "0ns"{force}}}"#);

@@ -12,12 +12,12 @@
 use crate::support;
 
 use outlast_decisions::SuperblockState;
-use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Device, Op, Outcome, PlacementId, Tag};
 use outlast_engine::parse_text;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SuperblockId};
-use support::TIMING;
+use support::DriveText;
 
 const DEPTH: u32 = 32;
 const TOLERANCE: f64 = 0.03;
@@ -54,27 +54,18 @@ impl Case {
         };
         let text = format!(
             r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = {superblocks}
-pages_per_block = 64
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = {spare}
-gc = {{ {gc} }}
-{ftl}
-[device.controller]
-write_buffer = "{buffer}"
-{controller}
-{more}
+{drive}
 [workload.synthetic]
 pattern = "uniform"
 requests = 1
-"#
+"#,
+            drive = DriveText::channels(2)
+                .blocks(superblocks, 64, "4KiB")
+                .spare(spare)
+                .gc(gc)
+                .ftl(ftl)
+                .buffer(buffer)
+                .controller(&format!("{controller}\n{more}"))
         );
         let config = parse_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).0.device;
         Ssd::new(config, 1).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -98,8 +89,8 @@ impl Pages<'_> {
             (_, false) => tenth + self.rng.below(self.units - tenth),
         };
         let op = if self.case.trims && self.rng.below(5) == 0 { Op::Trim } else { Op::Write };
-        let stream = StreamId(u8::from(self.case.apart && !hot));
-        Command { stream, ..Command::new(op, Lba(8 * unit), 8) }
+        let placement = PlacementId(u16::from(self.case.apart && !hot));
+        Command { placement, ..Command::new(op, Lba(8 * unit), 8) }
     }
 }
 
@@ -117,7 +108,7 @@ fn since(ssd: &Ssd, before: (f64, f64)) -> f64 {
 fn without_time(ssd: &mut Ssd, pages: &mut Pages<'_>, count: u64) -> f64 {
     let before = written(ssd);
     for _ in 0..count {
-        assert_eq!(ssd.apply_untimed(pages.next()), Outcome::Ok);
+        assert_eq!(ssd.apply_untimed(&pages.next()), Outcome::Ok);
     }
     since(ssd, before)
 }
@@ -161,7 +152,7 @@ fn measure(case: &Case) -> [f64; 3] {
     let units = ssd.units();
     let mut pages = Pages { case, rng: SplitMix::new(7, "writes"), units };
     for unit in 0..units {
-        let hint = u8::from(case.apart && unit >= units / 10);
+        let hint = u16::from(case.apart && unit >= units / 10);
         ssd.write_unit_untimed(unit, hint).unwrap();
     }
     without_time(&mut ssd, &mut pages, BEFORE * units);
@@ -308,20 +299,7 @@ fn the_run_measures_the_write_amplification_that_preconditioning_found_steady() 
     for gc in ["start_free = 6", "relocation = \"host\", policy = \"cost-benefit\""] {
         let text = format!(
             r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 64
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.28
-gc = {{ {gc} }}
-[device.controller]
-write_buffer = "64KiB"
+{drive}
 [precondition]
 overwrite = "workload"
 [workload.synthetic]
@@ -331,7 +309,8 @@ hot_access = 0.9
 size = "4KiB"
 queue_depth = 32
 requests = 38400
-"#
+"#,
+            drive = DriveText::channels(2).blocks(64, 64, "4KiB").spare(0.28).gc(gc).buffer("64KiB")
         );
         let run = support::run(support::scenario(&text));
         let prepared = &run.summary().steady_state.precondition;

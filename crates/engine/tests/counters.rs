@@ -8,28 +8,15 @@ use crate::support;
 use outlast_engine::{RunControl, RunSummary, Scenario, Simulation, parse_text};
 use outlast_ftl::{ByProgramCause, ByReadCause, ProgramCause, ReadCause};
 use serde_json::Value;
-use support::{Run, TIMING, assert_close, run, scenario};
+use support::{DriveText, Run, assert_close, run, scenario};
 
 /// Drives of 60 MiB with 20 % to spare in an array.
 fn array_text(array: &str, workload: &str, more: &str) -> String {
     format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 48
-pages_per_block = 32
-page_size = "16KiB"
+{drive}
 [device.defects]
 endurance = 1000
-[device.ftl]
-mapping_unit = "16KiB"
-over_provisioning = 0.25
-[device.controller]
-write_buffer = "1MiB"
 [array]
 chunk = "16KiB"
 {array}
@@ -40,7 +27,8 @@ pattern = "uniform"
 size = "16KiB"
 {workload}
 {more}
-"#
+"#,
+        drive = DriveText::of_60_mib().ftl("mapping_unit = \"16KiB\"")
     )
 }
 
@@ -108,21 +96,7 @@ fn every_read_has_a_cause_in_results_and_in_the_time_series() {
     let repaired = |identifier: &str| {
         run(scenario(&format!(
             r#"
-{TIMING}
-[device.geometry]
-channels = 4
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 1
-blocks_per_plane = 24
-pages_per_block = 16
-page_size = "4KiB"
-[device.ftl]
-capacity = "6MiB"
-mapping_unit = "4KiB"
-[device.controller]
-flash_cores = 2
-write_buffer = "128KiB"
+{drive}
 [device.repair]
 identifier = "{identifier}"
 migration = "device"
@@ -142,7 +116,8 @@ die = 3
 pattern = "uniform"
 read_percent = 50
 requests = 20000
-"#
+"#,
+            drive = DriveText::of_two_cores()
         )))
     };
     let mut sum = ByReadCause::<u64>::default();

@@ -8,33 +8,15 @@ use outlast_engine::{ResultTable, RunControl, RunPhase, RunResult, Scenario, Sim
 use outlast_media::{FaultKind, FaultSpec};
 use outlast_units::Nanos;
 use serde_json::Value;
-use support::{TIMING, scenario};
+use support::{DriveText, scenario};
 
 fn mixed(timing: &str, requests: u64) -> Scenario {
     scenario(&format!(
         r#"
 name = "determinism"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 128
-pages_per_block = 32
-page_size = "16KiB"
+{drive}
 [device.defects]
 factory_bad = 0.02
-[device.ftl]
-over_provisioning = 0.4
-spare_blocks = 8
-streams = 2
-gc = {{ policy = "d-choices", choices = 3 }}
-wear_leveling = {{ static_gap = 2 }}
-[device.controller]
-flash_cores = 2
-write_buffer = "2MiB"
-write_cache = "volatile"
 [precondition]
 min_drive_writes = 1
 max_drive_writes = 2
@@ -49,7 +31,16 @@ flush_every = 100
 sizes = "jesd219"
 rate_iops = 3000
 requests = {requests}
-"#
+"#,
+        drive = DriveText::channels(2)
+            .chips(2)
+            .planes(2)
+            .blocks(128, 32, "16KiB")
+            .spare(0.4)
+            .gc("policy = \"d-choices\", choices = 3")
+            .ftl("spare_blocks = 8\nstreams = 2\nwear_leveling = { static_gap = 2 }")
+            .buffer("2MiB")
+            .controller("flash_cores = 2\nwrite_cache = \"volatile\"")
     ))
 }
 

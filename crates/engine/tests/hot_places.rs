@@ -13,7 +13,7 @@
 //! standard errors of their difference. Of workloads that are alike, with 10 degrees of freedom, fewer than one comparison in 1000 is
 //! farther apart.
 
-use crate::support::{Run, TIMING, run, scenario};
+use crate::support::{DriveText, Run, run, scenario};
 
 const SEEDS: u64 = 6;
 /// A fiftieth of the drive, and four times of it.
@@ -54,19 +54,7 @@ fn prepared(workload: &str, seed: u64) -> Run {
     run(scenario(&format!(
         r#"
 seed = {seed}
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 256
-pages_per_block = 64
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.125
-gc = {{ policy = "greedy" }}
-streams = 2
+{drive}
 [precondition]
 overwrite = "workload"
 min_drive_writes = 20.0
@@ -75,7 +63,12 @@ max_drive_writes = 20.0
 timing = "none"
 warm_up = "0s"
 {workload}
-"#
+"#,
+        drive = DriveText::channels(1)
+            .blocks(256, 64, "4KiB")
+            .spare(0.125)
+            .gc("policy = \"greedy\"")
+            .ftl("streams = 2")
     )))
 }
 

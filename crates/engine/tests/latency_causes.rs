@@ -7,27 +7,12 @@ use crate::support;
 use outlast_engine::{
     BandOfLatencies, CausesOfKind, LatencyCause, ResultTable, RunControl, RunResult, Scenario, Simulation,
 };
-use support::{TIMING, assert_close, scenario};
+use support::{DriveText, assert_close, scenario};
 
 fn mixed(run: &str) -> Scenario {
     scenario(&format!(
         r#"
-{TIMING}
-suspend = {{ program = true, erase = true, overhead = "10us", limit = 3, reads = 2 }}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 24
-pages_per_block = 16
-page_size = "4KiB"
-[device.ftl]
-capacity = "5MiB"
-[device.controller]
-write_buffer = "256KiB"
-master_cost = "1us"
-link = "1GB/s"
+{drive}
 [workload.synthetic]
 pattern = "uniform"
 size = "4KiB"
@@ -35,7 +20,10 @@ read_percent = 60
 queue_depth = 16
 requests = 20000
 {run}
-"#
+"#,
+        drive = DriveText::of_5_mib()
+            .suspend("program = true, erase = true, overhead = \"10us\", limit = 3, reads = 2")
+            .controller("master_cost = \"1us\"\nlink = \"1GB/s\"")
     ))
 }
 

@@ -9,26 +9,13 @@ use outlast_engine::Scenario;
 use outlast_ftl::Ftl;
 use outlast_units::{Lpn, SuperblockId};
 use proptest::prelude::*;
-use support::{Run, TIMING, assert_close, run, scenario};
+use support::{DriveText, Run, assert_close, run, scenario};
 
 /// 8 dies on 4 channels that collect, `more` settings of the controller; windows of `window`.
 fn drive(more: &str, window: &str, utilisation: bool) -> Scenario {
     scenario(&format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 4
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 32
-pages_per_block = 16
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.4
-[device.controller]
-write_buffer = "512KiB"
-{more}
+{drive}
 [workload.synthetic]
 read_percent = 40
 queue_depth = 8
@@ -37,7 +24,14 @@ duration = "800ms"
 warm_up = "100ms"
 window = "{window}"
 utilisation = {utilisation}
-"#
+"#,
+        drive = DriveText::channels(4)
+            .dies(2)
+            .planes(2)
+            .blocks(32, 16, "4KiB")
+            .spare(0.4)
+            .buffer("512KiB")
+            .controller(more)
     ))
 }
 

@@ -14,10 +14,10 @@ use outlast_settings::drive::SsdConfig;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
-use support::TIMING;
+use support::DriveText;
 
 const D: u64 = 512;
-const SUPERBLOCKS: u64 = 400;
+const SUPERBLOCKS: u32 = 400;
 const DEPTH: u32 = 32;
 const SPARE: f64 = 0.28;
 
@@ -25,24 +25,17 @@ const SPARE: f64 = 0.28;
 fn drive(gc: &str) -> SsdConfig {
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = {SUPERBLOCKS}
-pages_per_block = 256
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = {SPARE}
-gc = {{ {gc} }}
-[device.controller]
-write_buffer = "1MiB"
+{drive}
 [workload.synthetic]
 pattern = "uniform"
 requests = 1
-"#
+"#,
+        drive = DriveText::channels(1)
+            .planes(2)
+            .blocks(SUPERBLOCKS, 256, "4KiB")
+            .spare(SPARE)
+            .gc(gc)
+            .buffer("1MiB")
     );
     parse_text(&text).unwrap().0.device
 }
@@ -95,8 +88,8 @@ fn amplification(ssd: &Ssd) -> f64 {
 
 /// By theory, with so many superblocks free on average, and two open ones half full.
 fn greedy(free: f64) -> f64 {
-    let used = SUPERBLOCKS as f64 - free - 1.0;
-    greedy_finite_blocks((1.0 + SPARE) * used / SUPERBLOCKS as f64 - 1.0, D as f64).unwrap()
+    let used = f64::from(SUPERBLOCKS) - free - 1.0;
+    greedy_finite_blocks((1.0 + SPARE) * used / f64::from(SUPERBLOCKS) - 1.0, D as f64).unwrap()
 }
 
 /// From the low mark to the high one collection gains X slots, of which the host takes s·X; from there the host writes alone until the low mark is

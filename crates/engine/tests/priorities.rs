@@ -5,30 +5,13 @@
 use crate::support;
 
 use outlast_engine::RunSummary;
-use support::{run, scenario};
+use support::{DriveText, run, scenario};
 
 /// A mixed load on a filled drive at about half of what its dies can do; `suspend` and `workload` are further TOML.
 fn mixed(suspend: &str, workload: &str) -> RunSummary {
     let text = format!(
         r#"
-[device.timing]
-read = "60us"
-program = "700us"
-erase = "5ms"
-bus = "800MB/s"
-{suspend}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 64
-pages_per_block = 64
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = 0.3
-[device.controller]
-write_buffer = "2MiB"
+{drive}
 [precondition]
 min_drive_writes = 2
 max_drive_writes = 2
@@ -37,7 +20,16 @@ warm_up = "100ms"
 [workload.synthetic]
 size = "4KiB"
 {workload}
-"#
+"#,
+        drive = DriveText::channels(2)
+            .dies(2)
+            .planes(2)
+            .blocks(64, 64, "16KiB")
+            .timing(&format!(
+                "read = \"60us\"\nprogram = \"700us\"\nerase = \"5ms\"\nbus = \"800MB/s\"\n{suspend}"
+            ))
+            .spare(0.3)
+            .buffer("2MiB")
     );
     run(scenario(&text)).result.summary
 }

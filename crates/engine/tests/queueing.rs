@@ -7,7 +7,7 @@ use crate::support;
 use outlast_engine::{RunControl, Scenario, Simulation};
 use outlast_models::queueing::md1_mean_wait;
 use outlast_units::Nanos;
-use support::{Run, assert_close, run, scenario};
+use support::{DriveText, Run, assert_close, run, scenario};
 
 /// tR plus 4096 B at 4096 MB/s: 60 us + 1 us.
 const SERVICE_S: f64 = 61e-6;
@@ -16,27 +16,17 @@ const SERVICE_S: f64 = 61e-6;
 fn one_die(workload: &str) -> Scenario {
     scenario(&format!(
         r#"
-[device.timing]
-read = "60us"
-program = "700us"
-erase = "3500us"
-bus = "4096MB/s"
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 64
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.2
+{drive}
 [precondition]
 overwrite = "none"
 [workload.synthetic]
 read_percent = 100
 {workload}
-"#
+"#,
+        drive = DriveText::channels(1)
+            .blocks(64, 64, "4KiB")
+            .timing("read = \"60us\"\nprogram = \"700us\"\nerase = \"3500us\"\nbus = \"4096MB/s\"")
+            .spare(0.2)
     ))
 }
 
@@ -154,24 +144,7 @@ fn an_overload_is_what_arrived_while_requests_arrived() {
 fn any_run(workload: &str, warm_up: &str, cache: &str) -> Scenario {
     scenario(&format!(
         r#"
-{timing}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 32
-pages_per_block = 16
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = 0.5
-[device.controller]
-write_buffer = "1MiB"
-write_cache = "{cache}"
-link = "1GB/s"
-master_cost = "1us"
-read_cost = "500ns"
-queue_depth = 24
+{drive}
 [run]
 warm_up = "{warm_up}"
 [workload.synthetic]
@@ -182,7 +155,7 @@ fua_percent = 5
 sizes = "jesd219"
 {workload}
 "#,
-        timing = support::TIMING
+ drive = DriveText::channels(2).dies(2).planes(2).blocks(32, 16, "16KiB").spare(0.5).buffer("1MiB").controller(&format!("write_cache = \"{cache}\"\nlink = \"1GB/s\"\nmaster_cost = \"1us\"\nread_cost = \"500ns\"\nqueue_depth = 24"))
     ))
 }
 

@@ -5,7 +5,7 @@
 use crate::support;
 
 use outlast_engine::{ResultTable, RunControl, RunResult, Simulation};
-use support::{TIMING, assert_close, scenario};
+use support::{DriveText, assert_close, scenario};
 
 const JOBS: &str = r#"
 [workload.fio]
@@ -33,26 +33,13 @@ number_ios=400
 fn run(controller: &str, workload: &str) -> (RunResult, Vec<ResultTable>) {
     let scenario = scenario(&format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 24
-pages_per_block = 16
-page_size = "4KiB"
-[device.ftl]
-capacity = "5MiB"
-[device.controller]
-write_buffer = "256KiB"
-queue_depth = 8
-{controller}
+{drive}
 [run]
 log = "requests.parquet"
 warm_up = "5ms"
 {workload}
-"#
+"#,
+        drive = DriveText::of_5_mib().controller(&format!("queue_depth = 8\n{controller}"))
     ));
     let mut rows = Vec::new();
     let mut simulation = Simulation::new(scenario).unwrap();

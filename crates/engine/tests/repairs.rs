@@ -5,27 +5,13 @@
 use crate::support;
 
 use outlast_engine::RepairSummary;
-use support::{TIMING, assert_close, run, scenario};
+use support::{DriveText, assert_close, run, scenario};
 
 /// Four drives of 4 MiB in eight dies, which two flash cores share; a die of the second fails.
 fn repaired(more: &str) -> RepairSummary {
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 4
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 1
-blocks_per_plane = 24
-pages_per_block = 16
-page_size = "4KiB"
-[device.ftl]
-capacity = "6MiB"
-mapping_unit = "4KiB"
-[device.controller]
-flash_cores = 2
-write_buffer = "128KiB"
+{drive}
 [device.repair]
 identifier = "l2p-all-cores"
 bad_blocks = 4
@@ -45,7 +31,8 @@ pattern = "uniform"
 read_percent = 100
 requests = 3000
 {more}
-"#
+"#,
+        drive = DriveText::of_two_cores()
     );
     let run = run(scenario(&text));
     let [repair] = &run.summary().repair[..] else { panic!("one die failed") };

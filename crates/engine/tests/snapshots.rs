@@ -10,7 +10,7 @@ use crate::support;
 
 use outlast_engine::{EngineError, ResultTable, RunControl, RunResult, Scenario, Simulation};
 use std::path::PathBuf;
-use support::{TIMING, scenario, stripped};
+use support::{DriveText, scenario, stripped};
 
 /// A drive that errs, scrubs, has hazards, classes of protection, and loses a die.
 fn drive() -> Scenario {
@@ -18,26 +18,9 @@ fn drive() -> Scenario {
         r#"
 name = "snapshots"
 seed = 7
-{TIMING}
-[device.geometry]
-channels = 4
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 96
-pages_per_block = 32
-page_size = "16KiB"
+{drive}
 [device.defects]
 factory_bad = 0.01
-[device.ftl]
-over_provisioning = 0.6
-spare_blocks = 8
-streams = 2
-gc = {{ policy = "d-choices", choices = 3 }}
-wear_leveling = {{ static_gap = 2 }}
-[device.controller]
-write_buffer = "4MiB"
-write_cache = "volatile"
 [device.protection]
 data = 7
 parity = 1
@@ -63,7 +46,16 @@ trim_percent = 2
 flush_every = 100
 queue_depth = 16
 requests = 3000
-"#
+"#,
+        drive = DriveText::channels(4)
+            .chips(2)
+            .planes(2)
+            .blocks(96, 32, "16KiB")
+            .spare(0.6)
+            .gc("policy = \"d-choices\", choices = 3")
+            .ftl("spare_blocks = 8\nstreams = 2\nwear_leveling = { static_gap = 2 }")
+            .buffer("4MiB")
+            .controller("write_cache = \"volatile\"")
     ))
 }
 
@@ -72,21 +64,7 @@ fn array() -> Scenario {
     scenario(&format!(
         r#"
 name = "snapshots of arrays"
-{TIMING}
-[device.geometry]
-channels = 4
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 32
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = 0.6
-spare_blocks = 4
-[device.controller]
-flash_cores = 2
-write_buffer = "2MiB"
+{drive}
 [device.repair]
 identifier = "p2l-block"
 [array]
@@ -117,7 +95,14 @@ pattern = "uniform"
 read_percent = 40
 queue_depth = 16
 requests = 4000
-"#
+"#,
+        drive = DriveText::channels(4)
+            .dies(2)
+            .blocks(64, 32, "16KiB")
+            .spare(0.6)
+            .ftl("spare_blocks = 4")
+            .buffer("2MiB")
+            .controller("flash_cores = 2")
     ))
 }
 
@@ -240,24 +225,17 @@ fn other_files_are_refused_in_one_line() {
 }
 
 /// A drive that collects while it runs, and is prepared without collection: what a free setting is does not matter until then.
-fn filled(settings: &str) -> Scenario {
-    let mut lines = String::from(
+fn filled(drive: &str) -> Scenario {
+    scenario(&format!(
         r#"
-[device.geometry]
-channels = 2
-chips_per_channel = 2
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 48
-pages_per_block = 32
-page_size = "16KiB"
+{drive}
 [device.protection]
 data = 3
 parity = 1
 [device.reliability]
 chip = "tlc-72-layer"
-ecc = { strength = 110 }
-initial = { pe_cycles = 3000 }
+ecc = {{ strength = 110 }}
+initial = {{ pe_cycles = 3000 }}
 [precondition]
 overwrite = "none"
 [workload.synthetic]
@@ -265,37 +243,36 @@ pattern = "zipf"
 read_percent = 30
 queue_depth = 8
 requests = 10000
-[device.ftl]
-over_provisioning = 0.65
-spare_blocks = 4
-"#,
-    );
-    lines.push_str(settings);
-    scenario(&lines)
+"#
+    ))
 }
 
-const FREE_SETTINGS: &str = r#"gc = { policy = "d-choices", choices = 3 }
-[device.timing]
-read = "60us"
-program = "700us"
-erase = "3500us"
-bus = "800MB/s"
-command = "100ns"
-[device.controller]
-master_cost = "1us"
+/// Settings that shape no state before the run, with what tests put in their places.
+fn free_settings() -> String {
+    let timing =
+        "read = \"60us\"\nprogram = \"700us\"\nerase = \"3500us\"\nbus = \"800MB/s\"\ncommand = \"100ns\"";
+    let drive = DriveText::channels(2).chips(2).planes(2).blocks(48, 32, "16KiB").timing(timing).spare(0.65);
+    drive
+        .ftl("spare_blocks = 4")
+        .gc("policy = \"d-choices\", choices = 3")
+        .controller(
+            r#"master_cost = "1us"
 command_costs = { read = "1us" }
 host_latency = { submit = "2us", complete = "1us" }
 read_cost = "1us"
 write_cost = "1us"
 relocation_cost = "1us"
 encode_cost = "1us"
-decode_cost = "1us"
-"#;
+decode_cost = "1us""#,
+        )
+        .to_string()
+}
 
 #[test]
 fn settings_that_shape_no_state_may_differ_from_the_snapshot() {
-    let (_, path) = snapshot(&filled(FREE_SETTINGS), "free.outlast");
-    let base = stripped(&once(filled(FREE_SETTINGS)).summary);
+    let free = free_settings();
+    let (_, path) = snapshot(&filled(&free), "free.outlast");
+    let base = stripped(&once(filled(&free)).summary);
     for (one, other) in [
         (r#"policy = "d-choices""#, r#"policy = "greedy""#),
         (r#"policy = "d-choices""#, r#"policy = "fifo""#),
@@ -312,9 +289,9 @@ fn settings_that_shape_no_state_may_differ_from_the_snapshot() {
         (r#"encode_cost = "1us""#, r#"encode_cost = "3us""#),
         (r#"decode_cost = "1us""#, r#"decode_cost = "3us""#),
     ] {
-        assert!(FREE_SETTINGS.contains(one), "{one}");
+        assert!(free.contains(one), "{one}");
         let name = other;
-        let other = filled(&FREE_SETTINGS.replace(one, name));
+        let other = filled(&free.replace(one, name));
         let run = |scenario| stripped(&once(scenario).summary);
         let (mut anew, mut read) = (run(other.clone()), run(from(&other, &path)));
         for json in [&mut anew, &mut read] {
@@ -331,9 +308,9 @@ fn settings_that_shape_no_state_may_differ_from_the_snapshot() {
 
 #[test]
 fn a_setting_that_shapes_the_state_is_named() {
-    let (_, path) = snapshot(&filled(FREE_SETTINGS), "named.outlast");
+    let (_, path) = snapshot(&filled(&free_settings()), "named.outlast");
     let named = |change: fn(&mut Scenario), words: &str| {
-        let mut other = from(&filled(FREE_SETTINGS), &path);
+        let mut other = from(&filled(&free_settings()), &path);
         change(&mut other);
         refused(other, words);
     };

@@ -150,7 +150,7 @@ fn skew() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     /// Wherever preconditioning says that it is steady, the write amplification is within 5 % of what it is at thirty drive writes.
     #[test]

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_engine::{LegGoal, OnRows, ResultTable, RunResult, Scenario, Simulation};
 use outlast_units::Nanos;
-use support::steps::{ARRAY, CLOSED, DRIVE, FinishAtEnd, LANES, OPEN, go, made, once, stand, step};
+use support::steps::{ARRAY, CLOSED, FinishAtEnd, LANES, OPEN, go, made, once, stand, step};
 use support::stripped;
 
 const NO_TIME: &str =
@@ -56,25 +56,25 @@ fn comes_to_the_same(scenario: &Scenario) {
 
 #[test]
 fn a_closed_loop_has_the_same_result_in_steps() {
-    comes_to_the_same(&made(&[DRIVE, CLOSED]));
-    comes_to_the_same(&made(&[DRIVE, ARRAY, CLOSED]));
+    comes_to_the_same(&made(&[CLOSED]));
+    comes_to_the_same(&made(&[ARRAY, CLOSED]));
 }
 
 #[test]
 fn an_open_loop_has_the_same_result_in_steps() {
-    comes_to_the_same(&made(&[DRIVE, OPEN]));
-    comes_to_the_same(&made(&[DRIVE, ARRAY, OPEN]));
+    comes_to_the_same(&made(&[OPEN]));
+    comes_to_the_same(&made(&[ARRAY, OPEN]));
 }
 
 #[test]
 fn jobs_have_the_same_result_in_steps() {
-    comes_to_the_same(&made(&[DRIVE, LANES]));
-    comes_to_the_same(&made(&[DRIVE, ARRAY, LANES]));
+    comes_to_the_same(&made(&[LANES]));
+    comes_to_the_same(&made(&[ARRAY, LANES]));
 }
 
 #[test]
 fn the_log_of_requests_is_the_same_in_steps() {
-    let logged = made(&[DRIVE, OPEN, "[run]\nlog = \"requests.parquet\"\n"]);
+    let logged = made(&[OPEN, "[run]\nlog = \"requests.parquet\"\n"]);
     let (mut whole, mut pieces): (Vec<ResultTable>, Vec<ResultTable>) = (Vec::new(), Vec::new());
     let mut one = Simulation::new(logged.clone()).unwrap();
     one.run_logged(&mut go, Some(&mut |rows| whole.push(rows))).unwrap();
@@ -91,7 +91,7 @@ fn the_log_of_requests_is_the_same_in_steps() {
 
 #[test]
 fn steps_of_requests_are_exact() {
-    for parts in [[DRIVE, CLOSED], [DRIVE, OPEN], [DRIVE, LANES]] {
+    for parts in [[CLOSED], [OPEN], [LANES]] {
         let mut simulation = Simulation::new(made(&parts)).unwrap();
         assert_eq!(step(&mut simulation, Some(1), None).requests, 1);
         assert_eq!(step(&mut simulation, Some(999), None).requests, 1000);
@@ -103,17 +103,17 @@ fn steps_of_requests_are_exact() {
 #[test]
 fn an_open_loop_stops_exactly_at_the_time_of_its_goal() {
     let slow = OPEN.replace("20000", "100").replace("9000", "50");
-    let mut simulation = Simulation::new(made(&[DRIVE, &slow])).unwrap();
+    let mut simulation = Simulation::new(made(&[&slow])).unwrap();
     for millis in 1..100 {
         assert_eq!(step(&mut simulation, None, Some(Nanos::millis(1))).now, Nanos::millis(millis));
     }
-    let whole = once(made(&[DRIVE, &slow]));
+    let whole = once(made(&[&slow]));
     same(&whole, &simulation.finish_at_end());
 }
 
 #[test]
 fn a_run_stopped_early_is_partial() {
-    let mut simulation = Simulation::new(made(&[DRIVE, CLOSED])).unwrap();
+    let mut simulation = Simulation::new(made(&[CLOSED])).unwrap();
     step(&mut simulation, Some(5000), None);
     let result = simulation.finish(&mut go, None).unwrap();
     assert!(result.summary.partial);
@@ -122,7 +122,7 @@ fn a_run_stopped_early_is_partial() {
 
 #[test]
 fn without_time_there_are_no_steps() {
-    let mut simulation = Simulation::new(made(&[DRIVE, NO_TIME])).unwrap();
+    let mut simulation = Simulation::new(made(&[NO_TIME])).unwrap();
     let refused = simulation.advance(&LegGoal { requests: 10, ..LegGoal::END }, &mut go, None).unwrap_err();
     assert!(refused.to_string().starts_with("run.timing = none: must be full"), "{refused}");
     assert!(!simulation.finish_at_end().summary.partial);

@@ -5,31 +5,20 @@
 use crate::support;
 
 use outlast_engine::{ResultTable, RunControl, RunResult, Simulation, parse_text};
-use support::TIMING;
+use support::DriveText;
 
 /// Drives of 16 MiB behind `array`, prepared and written to as `rest` says.
 fn run(threads: u16, array: &str, settings: &str) -> RunResult {
     let text = format!(
-        r#"
-{TIMING}
-[device.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 64
-pages_per_block = 16
-page_size = "8KiB"
-[device.ftl]
-over_provisioning = 0.3
-[device.controller]
-write_buffer = "1MiB"
+        "
+{drive}
 [array]
 {array}
 [run]
 threads = {threads}
 {settings}
-"#
+",
+        drive = DriveText::channels(2).planes(2).blocks(64, 16, "8KiB").spare(0.3).buffer("1MiB")
     );
     let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
     let result = simulation.run(&mut |_| RunControl::Continue).unwrap();
@@ -126,12 +115,9 @@ fn a_drive_of_several_cores_is_the_same_on_any_number_of_threads() {
     let drive = |threads: u16, wears_out: &str| {
         let text = format!(
             r#"
-{TIMING}
 [device]
-geometry = {{ channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 16, page_size = "8KiB" }}
-controller = {{ flash_cores = 4, write_buffer = "1MiB" }}
-ftl = {{ over_provisioning = 0.3 }}
 {wears_out}
+{drive}
 [precondition]
 max_drive_writes = 3
 [run]
@@ -141,7 +127,13 @@ pattern = "uniform"
 read_percent = 50
 requests = 2000
 queue_depth = 16
-"#
+"#,
+            drive = DriveText::channels(4)
+                .planes(2)
+                .blocks(64, 16, "8KiB")
+                .spare(0.3)
+                .buffer("1MiB")
+                .controller("flash_cores = 4")
         );
         let mut simulation = Simulation::new(parse_text(&text).unwrap().0).unwrap();
         simulation

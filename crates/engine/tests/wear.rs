@@ -6,28 +6,15 @@ use crate::support;
 
 use outlast_engine::{RunControl, Simulation};
 use outlast_ftl::ProgramCause;
-use support::{Run, TIMING, run, scenario};
+use support::{DriveText, Run, run, scenario};
 
 /// 64 superblocks of 64 units; 90 % of the writes go to 10 % of the space. `more` sets wear levelling, defects, spare blocks.
 fn skewed(requests: u64, timing: &str, ftl: &str, defects: &str) -> outlast_engine::Scenario {
     scenario(&format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 32
-page_size = "4KiB"
+{drive}
 [device.defects]
 {defects}
-[device.ftl]
-over_provisioning = 0.3
-{ftl}
-[device.controller]
-write_buffer = "256KiB"
 [precondition]
 overwrite = "none"
 [run]
@@ -38,7 +25,8 @@ hot_fraction = 0.1
 hot_access = 1.0
 queue_depth = 16
 requests = {requests}
-"#
+"#,
+        drive = DriveText::channels(1).dies(2).blocks(64, 32, "4KiB").spare(0.3).ftl(ftl).buffer("256KiB")
     ))
 }
 

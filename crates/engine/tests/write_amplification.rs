@@ -24,7 +24,7 @@ use crate::support;
 use outlast_ftl::{ProgramCause, ReadCause};
 use outlast_models::write_amplification::{fifo, greedy, greedy_finite_blocks};
 use outlast_units::Bytes;
-use support::{Run, TIMING, assert_close, run, scenario};
+use support::{DriveText, Run, assert_close, run, scenario};
 
 const SUPERBLOCKS: f64 = 2000.0;
 const UNITS: f64 = 512.0;
@@ -35,18 +35,7 @@ fn uniform(spare: f64, expected: f64, timing: &str, gc: &str, more: &str) -> Run
     let requests = (4.0 * rotation * SUPERBLOCKS * UNITS / (1.0 + spare)) as u64;
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 2000
-pages_per_block = 256
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = {spare}
-gc = {{ {gc} }}
+{drive}
 [precondition]
 min_drive_writes = {before}
 max_drive_writes = {before}
@@ -60,6 +49,7 @@ queue_depth = 32
 requests = {requests}
 {more}
 "#,
+        drive = DriveText::channels(1).planes(2).blocks(2000, 256, "4KiB").spare(spare).gc(gc),
         before = (8.0 * rotation).max(0.25),
     );
     run(scenario(&text))
@@ -184,18 +174,7 @@ fn cost_benefit_does_not_lose_to_fifo_under_skew() {
 fn uniform_text_of_skew(gc: &str) -> String {
     format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 500
-pages_per_block = 256
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.2
-gc = {{ {gc} }}
+{drive}
 [precondition]
 overwrite = "workload"
 min_drive_writes = 4
@@ -207,7 +186,8 @@ pattern = "hotcold"
 hot_fraction = 0.1
 hot_access = 0.9
 requests = 400000
-"#
+"#,
+        drive = DriveText::channels(1).blocks(500, 256, "4KiB").spare(0.2).gc(gc)
     )
 }
 
@@ -217,17 +197,7 @@ fn several_units_to_a_page_obey_the_same_law() {
     let spare = 0.28;
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 2
-blocks_per_plane = 1000
-pages_per_block = 64
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = {spare}
+{drive}
 [precondition]
 min_drive_writes = 4
 max_drive_writes = 4
@@ -235,7 +205,8 @@ max_drive_writes = 4
 timing = "none"
 [workload.synthetic]
 requests = 1500000
-"#
+"#,
+        drive = DriveText::channels(1).dies(2).planes(2).blocks(1000, 64, "16KiB").spare(spare)
     );
     let run = run(scenario(&text));
     assert_eq!(run.summary().device.units_per_superblock, 1024);
@@ -252,17 +223,7 @@ requests = 1500000
 fn preconditioning_by_a_short_workload_reaches_the_same_state_as_by_random_writes() {
     let text = format!(
         r#"
-{TIMING}
-[device.geometry]
-channels = 1
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 2
-blocks_per_plane = 512
-pages_per_block = 256
-page_size = "4KiB"
-[device.ftl]
-over_provisioning = 0.2
+{drive}
 [precondition]
 overwrite = "workload"
 min_drive_writes = 6.0
@@ -274,7 +235,8 @@ pattern = "uniform"
 size = "4KiB"
 queue_depth = 1
 requests = 70000
-"#
+"#,
+        drive = DriveText::channels(1).planes(2).blocks(512, 256, "4KiB").spare(0.2)
     );
     let run = run(scenario(&text));
     let rounds = run.table("precondition").f64("write_amplification");

@@ -1,7 +1,8 @@
 //! Accounts of time: of each die by activity, of each read by part. Kept only after [`Flash::keep_accounts`].
 
 use crate::flash::Flash;
-use crate::op::{DieQueue, FlashOpKind};
+use crate::op::DieQueue;
+use crate::op_kind::FlashOpKind;
 use outlast_units::{DieId, IndexVec, Nanos};
 
 /// Activity of a die, for its account.

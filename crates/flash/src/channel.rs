@@ -10,6 +10,11 @@ pub(crate) struct FlashChannel {
 }
 
 impl FlashChannel {
+    /// When all that has been booked is done.
+    pub(crate) fn free_at(&self) -> Nanos {
+        self.free_at
+    }
+
     /// Books `span` from `now` or from when the channel is free; returns its end.
     #[inline]
     pub(crate) fn book(&mut self, now: Nanos, span: Nanos) -> Nanos {

@@ -1,7 +1,8 @@
 //! The state of a die.
 
 use crate::die_step::TurnReason;
-use crate::op::{DieQueue, FlashOpKind, InternalTask, OpList};
+use crate::op::{DieQueue, InternalTask, OpList};
+use crate::op_kind::FlashOpKind;
 use outlast_units::slab::NIL;
 use outlast_units::{ChannelId, CoreId, Nanos};
 

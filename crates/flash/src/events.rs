@@ -1,7 +1,7 @@
 //! Pending events of flash: one for each die, and one for the slots of internal operations.
 
 use outlast_units::event_tree::EventTree;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{DieId, Nanos, to_count};
 
 /// Source of an event of flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct FlashEvents {
 
 impl FlashEvents {
     pub(crate) fn new(dies: usize, thinks: bool) -> Self {
-        Self { tree: EventTree::new(dies + usize::from(thinks)), dies: dies as u32 }
+        Self { tree: EventTree::new(dies + usize::from(thinks)), dies: to_count(dies) }
     }
 
     pub(crate) fn horizon(&self) -> Nanos {
@@ -46,6 +46,7 @@ impl FlashEvents {
     }
 
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "dies are numbered by 16 bits")]
     pub(crate) fn next_source(&self) -> FlashSource {
         match self.tree.next_source() {
             number if number < self.dies => FlashSource::Die(DieId(number as u16)),

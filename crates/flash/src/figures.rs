@@ -31,7 +31,7 @@ impl<T: Copy> Flash<T> {
         // A copy: the part under way is counted for good when it ends.
         let mut state = self.dies[die].clone();
         if state.is_array_at_work() {
-            state.count_work(self.ops[state.current].kind, now);
+            state.count_work(self.ops[state.current].kind(), now);
         }
         state.worked
     }

@@ -5,13 +5,16 @@ use crate::channel::FlashChannel;
 use crate::die::{DiePhase, FlashDie};
 use crate::die_step::{CoreDemand, DieStep};
 use crate::events::{FlashEvents, FlashSource};
-use crate::op::{DieQueue, FlashOp, FlashOpId, FlashOpKind, InternalTask, OpList};
+use crate::op::{FlashOp, FlashOpId, InternalTask};
+use crate::op_kind::MOST_MODES;
 use crate::pipe::{PipeRules, ReadPipe};
 use crate::think::ThinkingSlots;
 use crate::transfer_queue::TransferQueue;
-use outlast_media::{ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable};
-use outlast_units::slab::{NIL, Slab};
-use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos};
+use outlast_media::{
+    CellMode, ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable,
+};
+use outlast_units::slab::Slab;
+use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos, to_count};
 use std::collections::VecDeque;
 
 /// Dies and channels of a drive, with the operations that wait for them or are under way.
@@ -74,8 +77,10 @@ pub struct Flash<T> {
 pub struct FlashSetup<'a> {
     /// The drive's dies and channels.
     pub geometry: &'a Geometry,
-    /// Times of operations.
+    /// Times of operations in the first mode.
     pub timing: &'a Timing,
+    /// Further modes of superblocks.
+    pub modes: &'a [CellMode],
     /// User bytes of a unit.
     pub unit_size: Bytes,
     /// Shape of a program unit: its pages, and the units on them.
@@ -115,11 +120,16 @@ impl<T: Copy> Flash<T> {
     ///
     /// # Errors
     /// A time that no flash operation takes.
+    ///
+    /// # Panics
+    /// If there are more modes than an operation can name.
     pub fn new(setup: &FlashSetup) -> Result<Self, ConfigError> {
         let FlashSetup { geometry, cores, program_unit, .. } = *setup;
         let units = program_unit.units();
         let die = |(die, &core): (DieId, &CoreId)| FlashDie::new(geometry.locate(die).channel, core);
-        let timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
+        let mut timing = TimingTable::new(setup.timing, geometry, setup.unit_size, units, setup.one_shot)?;
+        assert!(setup.modes.len() < MOST_MODES, "{} further modes", setup.modes.len());
+        setup.modes.iter().try_for_each(|mode| timing.add_mode(mode))?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
         let piping = PipeRules::new(setup.timing);
         let suspends_for_waiting =
@@ -138,7 +148,7 @@ impl<T: Copy> Flash<T> {
             program_every: setup.program_every,
             background_every: setup.background_every,
             internal: 0,
-            internal_max: setup.internal_operations.unwrap_or(cores.len() as u32),
+            internal_max: setup.internal_operations.unwrap_or(to_count(cores.len())),
             thinking: ThinkingSlots::new(setup.think_time),
             waiting: VecDeque::new(),
             gathering: false,
@@ -185,7 +195,7 @@ impl<T: Copy> Flash<T> {
     }
 
     /// True if a read of `die` may have just ended.
-    fn is_free(&self, die: DieId) -> bool {
+    pub(crate) fn is_free(&self, die: DieId) -> bool {
         matches!(self.dies[die].phase, DiePhase::Idle | DiePhase::Reading)
     }
 
@@ -217,142 +227,6 @@ impl<T: Copy> Flash<T> {
         &mut self.ops[op.0].tag
     }
 
-    /// Queues `op` on `die`, which takes it up at once if it is idle; a read may suspend what the die does. `demands` gives the demands of a core.
-    /// Reads of a command that is being gathered are queued only.
-    #[allow(
-        clippy::inline_always,
-        reason = "called with an operation in memory, its fields just written one by one, copying it waits until all stores before are in \
-                  the cache: a miss for each unit that collection has moved"
-    )]
-    #[inline(always)]
-    pub fn submit(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        queue: DieQueue,
-        op: FlashOp<T>,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        let kind = op.kind;
-        let op = self.ops.insert(op);
-        self.dies[die].list(queue).push(&mut self.ops, op);
-        if !self.plain {
-            return self.begin_submitted_with_extras(now, die, (op, kind), queue, demands);
-        }
-        self.begin_submitted::<true>(now, die, op, queue, demands)
-    }
-
-    #[inline(never)]
-    fn begin_submitted_with_extras(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        (op, kind): (u32, FlashOpKind),
-        queue: DieQueue,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-        self.begin_submitted::<false>(now, die, op, queue, demands)
-    }
-
-    /// Makes `die` respond to operation `op`, which is in `queue`.
-    #[allow(clippy::inline_always, reason = "as Flash::submit")]
-    #[inline(always)]
-    fn begin_submitted<const PLAIN: bool>(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        op: u32,
-        queue: DieQueue,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        if queue != DieQueue::Reads {
-            return self.wake_of::<PLAIN>(now, die, demands);
-        }
-        if !self.gathering {
-            return self.start_or_suspend_of::<PLAIN>(now, die, demands);
-        }
-        let state = &mut self.dies[die];
-        if state.gathered == NIL {
-            state.gathered = op;
-            self.gathered.push(die);
-        }
-        DieStep::Nothing
-    }
-
-    /// Queues `op`; the die does not take it up before it is next woken.
-    pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: DieQueue, op: FlashOp<T>) -> u32 {
-        let kind = op.kind;
-        let op = self.ops.insert(op);
-        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-        self.dies[die].list(queue).push(&mut self.ops, op);
-        op
-    }
-
-    /// Adds `unit` to a read that waits on `die` and that `is_same` accepts as of the same program unit and command; false if there is none. While a
-    /// command is being gathered all of its reads are compared, else the last in the queue.
-    #[inline]
-    pub fn join_read(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
-        let state = &self.dies[die];
-        // Reads of the command being gathered are at the end of the queue, so the first of them is where the search begins.
-        let first = if self.gathering { state.gathered } else { state.reads.last() };
-        let fits = |op: &FlashOp<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
-        OpList::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
-    }
-
-    /// Begins to gather the reads of a command: they are queued only, so that an idle die, too, senses a page once for all units that the command
-    /// needs of it.
-    #[inline]
-    pub fn begin_gathering(&mut self) {
-        debug_assert!(!self.gathering && self.gathered.is_empty(), "two commands gathered at once");
-        self.gathering = true;
-    }
-
-    /// Ends the gathering of a command. Returns the dies that have reads of it, each of which is to [start or suspend](Flash::start_or_suspend), in
-    /// this order; the list is to be given back with [`Flash::return_gathered`].
-    pub fn end_gathering(&mut self) -> Vec<DieId> {
-        debug_assert!(self.gathering, "no command is being gathered");
-        self.gathering = false;
-        let dies = std::mem::take(&mut self.gathered);
-        for &die in &dies {
-            self.dies[die].gathered = NIL;
-        }
-        dies
-    }
-
-    /// Takes back the list that [`Flash::end_gathering`] returned, for its memory.
-    pub fn return_gathered(&mut self, mut dies: Vec<DieId>) {
-        dies.clear();
-        self.gathered = dies;
-    }
-
-    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
-    #[inline]
-    pub fn start_or_suspend(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        self.start_or_suspend_of::<false>(now, die, demands)
-    }
-
-    #[inline]
-    fn start_or_suspend_of<const PLAIN: bool>(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        match self.dies[die].phase {
-            DiePhase::Idle => return self.take_turn::<PLAIN>(now, die, demands),
-            DiePhase::Array => self.suspend_if_worthwhile(now, die, demands),
-            DiePhase::Reading if !PLAIN => return self.begin_another_read(now, die, demands),
-            _ => {}
-        }
-        DieStep::Nothing
-    }
-
     /// Makes `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
     #[inline]
     pub fn wake(&mut self, now: Nanos, die: DieId, demands: impl Fn(CoreId) -> CoreDemand) -> DieStep {
@@ -379,104 +253,6 @@ impl<T: Copy> Flash<T> {
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain
-    }
-
-    /// Handles the event that is due on `die`.
-    pub fn handle_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
-        if self.dies[die].phase == DiePhase::Reading {
-            return self.handle_pipe_event(now, die);
-        }
-        if !self.is_about_to_end(die) {
-            return DieEvent::Continues(self.advance_phase_of::<false>(now, die));
-        }
-        let current = self.dies[die].current;
-        let op = self.take_ended(now, die);
-        self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind));
-        DieEvent::Ended(op)
-    }
-
-    /// True if the event due on `die`, which does not work on several reads at once, ends an operation.
-    #[inline]
-    pub fn is_about_to_end(&self, die: DieId) -> bool {
-        matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)
-    }
-
-    /// Begins the next phase of the operation on `die`, in a room that [is plain](Flash::is_plain), where none is about to end. As
-    /// [`Flash::handle_event`], without its checks.
-    #[inline]
-    pub fn advance_phase(&mut self, now: Nanos, die: DieId) -> DieStep {
-        self.advance_phase_of::<true>(now, die)
-    }
-
-    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain): the die is free.
-    #[inline]
-    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
-        let state = &mut self.dies[die];
-        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        let op = self.ops[state.current];
-        self.ops.remove(state.current);
-        state.count_whole_work(op.kind);
-        state.release(now);
-        op
-    }
-
-    #[inline]
-    fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
-        let state = &mut self.dies[die];
-        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        if state.phase == DiePhase::Suspending {
-            state.count_whole_work(self.ops[state.current].kind);
-            state.phase = DiePhase::Sensing;
-            return self.serve_reads_or_resume::<PLAIN>(now, die);
-        }
-        debug_assert!(
-            state.phase == DiePhase::Sensing,
-            "die {die} has an event while it is {:?}",
-            state.phase
-        );
-        let transfer = self.timing.transfer(self.ops[state.current].units());
-        state.phase = DiePhase::ReadTransfer;
-        let (op, channel) = (state.current, state.channel);
-        let end = self.book_read::<PLAIN>(now, channel, transfer);
-        if !PLAIN {
-            self.update_accounts(move |accounts| accounts.begin_transfer(now, die, op));
-        }
-        self.events.set_die(die, end);
-        DieStep::Nothing
-    }
-
-    /// Senses read `op`, which has just ended with bad data, again, before the die, still free, does anything else.
-    ///
-    /// # Panics
-    /// If the die has taken up something meanwhile.
-    pub fn sense_again(&mut self, now: Nanos, die: DieId, op: FlashOp<T>) -> DieStep {
-        assert!(self.is_free(die), "die {die} has taken up something else before a re-read");
-        let op = self.ops.insert(op);
-        self.update_accounts(move |accounts| accounts.resume_read(op));
-        if !self.pipes.is_empty() && self.must_wait(die, op) {
-            self.dies[die].reads.push_front(&mut self.ops, op);
-            return DieStep::Nothing;
-        }
-        self.start_read::<false>(now, die, op)
-    }
-
-    /// Holds the die of read `op`, which has just ended, until `until`, when its data has been decoded: the die, still free, does nothing before, and
-    /// then the read ends again.
-    ///
-    /// # Panics
-    /// If the die has taken up something meanwhile.
-    pub fn hold_read(&mut self, now: Nanos, die: DieId, op: FlashOp<T>, until: Nanos) {
-        assert!(self.is_free(die), "die {die} has taken up something else before its read was decoded");
-        let op = self.ops.insert(op);
-        if !self.pipes.is_empty() {
-            self.hold_in_pipe(now, die, op, until);
-            return;
-        }
-        let state = &mut self.dies[die];
-        state.begin(now, op);
-        state.phase = DiePhase::ReadTransfer;
-        self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
-        self.events.set_die(die, until);
     }
 
     /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.

@@ -20,6 +20,8 @@
 //! 0019). A suspension is decided when the read comes (decision 0060). Only dies with several reads in progress (independent plane reads, a cache register)
 //! keep them in `pipe.rs` (decision 0061).
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
+
 mod accounts;
 mod channel;
 mod die;
@@ -28,7 +30,10 @@ mod events;
 mod figures;
 mod flash;
 mod op;
+mod op_kind;
+mod phases;
 mod pipe;
+mod submit;
 mod think;
 mod transfer_queue;
 mod turn;
@@ -40,5 +45,6 @@ pub use die::PerArrayWork;
 pub use die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery};
 pub use events::FlashSource;
 pub use flash::{DieEvent, Flash, FlashSetup};
-pub use op::{BlockRow, DieQueue, FlashOp, FlashOpId, FlashOpKind, InternalTask};
-pub use under_way::OutstandingProgram;
+pub use op::{BlockRow, DieQueue, FlashOp, FlashOpId, InternalTask};
+pub use op_kind::FlashOpKind;
+pub use under_way::{OutstandingProgram, flash_busy_until, operations};

@@ -1,18 +1,8 @@
 //! Flash operations and the queues in which they wait for a die.
 
+use crate::op_kind::{FlashOpKind, KindAndMode};
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{BlockId, Row, count_few};
-
-/// Kind of a flash operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum FlashOpKind {
-    /// Senses units and sends them over the channel.
-    Read,
-    /// Takes in a program unit over the channel and programs it.
-    Program,
-    /// Erases the blocks of one lane.
-    Erase,
-}
+use outlast_units::{BlockId, ModeId, Row, count_few};
 
 /// The internal tasks, in the order in which an idle die asks for their reads; their numbers index tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -43,13 +33,15 @@ pub enum DieQueue {
     Internal(InternalTask),
 }
 
-/// Place of a program unit on its die: a page row of a block.
+/// Place of a program unit on its die: a page row of a block, and the mode in which the block is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRow {
     /// The block, in the caller's numbering of a die's blocks: an erasure waits for the reads of its block.
     pub block: BlockId,
     /// The first page row of the program unit in its block.
     pub row: Row,
+    /// The mode in which the block is used, which determines times.
+    pub mode: ModeId,
 }
 
 /// An operation in the room, from its submission until it is handed back.
@@ -68,7 +60,7 @@ pub struct FlashOp<T> {
     row: u16,
     /// Units that carry data.
     units: u8,
-    pub(crate) kind: FlashOpKind,
+    kind_and_mode: KindAndMode,
     /// The caller's tag, which flash never looks at.
     pub tag: T,
 }
@@ -89,14 +81,23 @@ impl<T> FlashOp<T> {
 
     /// The erasure of block `block` of every plane of a lane.
     pub fn erase(block: BlockId, tag: T) -> Self {
-        Self::new(FlashOpKind::Erase, BlockRow { block, row: Row(0) }, 0, 0, tag)
+        Self::new(FlashOpKind::Erase, BlockRow { block, row: Row(0), mode: ModeId::FIRST }, 0, 0, tag)
     }
 
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 64 units and rows below 2^16, as asserted")]
     fn new(kind: FlashOpKind, place: BlockRow, mask: u64, units: u32, tag: T) -> Self {
         debug_assert!(units <= 64, "{units} units in a program unit");
         debug_assert!(place.row.0 < 1 << 16, "a block has no row {}", place.row);
-        Self { mask, next: NIL, block: place.block, row: place.row.0 as u16, units: units as u8, kind, tag }
+        Self {
+            mask,
+            next: NIL,
+            block: place.block,
+            row: place.row.0 as u16,
+            units: units as u8,
+            kind_and_mode: KindAndMode::new(kind, place.mode),
+            tag,
+        }
     }
 
     /// A copy with another tag, in no queue.
@@ -113,7 +114,13 @@ impl<T> FlashOp<T> {
     /// Kind of the operation.
     #[inline]
     pub fn kind(&self) -> FlashOpKind {
-        self.kind
+        self.kind_and_mode.kind()
+    }
+
+    /// The mode in which its block is used.
+    #[inline]
+    pub(crate) fn mode(&self) -> ModeId {
+        self.kind_and_mode.mode()
     }
 
     /// Units that a read senses, one bit each.
@@ -131,7 +138,7 @@ impl<T> FlashOp<T> {
     /// Place of its program unit.
     #[inline]
     pub fn place(&self) -> BlockRow {
-        BlockRow { block: self.block, row: self.row() }
+        BlockRow { block: self.block, row: self.row(), mode: self.mode() }
     }
 
     #[inline]
@@ -143,7 +150,7 @@ impl<T> FlashOp<T> {
     #[inline]
     pub(crate) fn add_unit(&mut self, unit: u32) {
         debug_assert!(
-            self.kind == FlashOpKind::Read && self.mask >> unit & 1 == 0,
+            self.kind() == FlashOpKind::Read && self.mask >> unit & 1 == 0,
             "unit {unit} is read already"
         );
         self.mask |= 1 << unit;

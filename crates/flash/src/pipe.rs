@@ -244,7 +244,7 @@ impl<T: Copy> Flash<T> {
         }
         let op = self.ops[slot.op];
         self.ops.remove(slot.op);
-        self.update_accounts(move |accounts| accounts.end_op(now, die, slot.op, op.kind));
+        self.update_accounts(move |accounts| accounts.end_op(now, die, slot.op, op.kind()));
         let pipe = &self.pipes[die.index()];
         if pipe.slots.is_empty() {
             self.dies[die].release(now);

@@ -2,7 +2,7 @@
 
 use crate::die::DiePhase;
 use crate::flash::Flash;
-use crate::op::FlashOpKind;
+use crate::op_kind::FlashOpKind;
 use outlast_media::{ArrayWork, ChannelOrder};
 use outlast_units::{ChannelId, DieId, Nanos};
 use std::collections::VecDeque;
@@ -93,7 +93,7 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         state.array_start += span;
         state.array_end += span;
-        debug_assert!(self.ops[state.current].kind == FlashOpKind::Program, "die {die} waits for no data");
+        debug_assert!(self.ops[state.current].kind() == FlashOpKind::Program, "die {die} waits for no data");
         let at = match (state.phase, &self.suspend) {
             // Its suspension was planned when a read came while the data was on its way.
             (DiePhase::Suspending, Some(suspend)) => {

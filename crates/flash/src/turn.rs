@@ -3,11 +3,11 @@
 use crate::die::DiePhase;
 use crate::die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery, TurnReason};
 use crate::flash::Flash;
-use crate::op::{DieQueue, FlashOp, FlashOpKind, InternalTask};
+use crate::op::{DieQueue, FlashOp, InternalTask};
+use crate::op_kind::FlashOpKind;
 use outlast_units::{CoreId, DieId, Nanos};
 
-/// Host operations that may go before one internal operation on a die while collection is urgent: enough that reads hardly wait, few enough that
-/// space is collected (decision 0020).
+/// Host operations that may go before one internal operation on a die while collection is urgent: reads hardly wait, space is collected (decision 0020).
 pub(crate) const HOST_IN_A_ROW: u8 = 8;
 
 impl<T: Copy> Flash<T> {
@@ -277,7 +277,7 @@ impl<T: Copy> Flash<T> {
         }
         // A read that was translated before its data moved must still find it: the erasure waits for reads of its block.
         let first = &self.ops[list.head()];
-        if first.kind == FlashOpKind::Erase && self.dies[die].reads.has_block(&self.ops, first.block) {
+        if first.kind() == FlashOpKind::Erase && self.dies[die].reads.has_block(&self.ops, first.block) {
             return None;
         }
         if self.internal >= self.internal_max {

@@ -1,8 +1,10 @@
 //! Operations under way, the end of all of them by a loss of power, and checks of the room.
 
+use crate::channel::FlashChannel;
 use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
-use crate::op::{FlashOp, FlashOpKind};
+use crate::op::FlashOp;
+use crate::op_kind::FlashOpKind;
 use crate::pipe::ReadPipe;
 use crate::transfer_queue::TransferQueue;
 use outlast_units::slab::{NIL, Slab};
@@ -33,7 +35,7 @@ impl<T: Copy> Flash<T> {
     pub fn reads(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let waiting = move |(id, die): (DieId, _)| {
             let lists = self.queued_ops(die).chain(die.reads.iter(&self.ops));
-            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind == FlashOpKind::Read)
+            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind() == FlashOpKind::Read)
         };
         self.reads_under_way().chain(self.dies.iter_indexed().flat_map(waiting))
     }
@@ -42,7 +44,7 @@ impl<T: Copy> Flash<T> {
     pub fn programs(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let of =
             move |(id, die)| begun_ops(die).chain(self.queued_ops(die)).map(move |op| (id, &self.ops[op]));
-        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind == FlashOpKind::Program)
+        self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind() == FlashOpKind::Program)
     }
 
     fn queued_ops(&self, die: &FlashDie) -> impl Iterator<Item = u32> {
@@ -57,7 +59,7 @@ impl<T: Copy> Flash<T> {
             let begun = begun_ops(state).map(|op| (op, true));
             for (op, started) in begun.chain(self.queued_ops(state).map(|op| (op, false))) {
                 let op = self.ops[op];
-                if op.kind == FlashOpKind::Program {
+                if op.kind() == FlashOpKind::Program {
                     outstanding.push(OutstandingProgram { die, op, started });
                 }
             }
@@ -93,9 +95,13 @@ impl<T: Copy> Flash<T> {
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
             let reached = self.ops.slots().get(op as usize).filter(|_| is_new);
-            let reached =
-                reached.filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind == FlashOpKind::Read)));
-            let reached = reached.filter(|op| op.kind != FlashOpKind::Read || self.unit.contains(op.mask));
+            let reached = reached
+                .filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind() == FlashOpKind::Read)));
+            let reached = reached.filter(|op| match op.kind() {
+                FlashOpKind::Read => self.unit.contains(op.mask) && op.units() == op.mask.count_ones(),
+                FlashOpKind::Program => op.units() <= self.unit.units(),
+                FlashOpKind::Erase => true,
+            });
             reached
                 .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
@@ -189,4 +195,20 @@ impl<T: Copy> Flash<T> {
 fn begun_ops(die: &FlashDie) -> impl Iterator<Item = u32> + use<> {
     let current = (die.phase == DiePhase::Array).then_some(die.current);
     current.into_iter().chain(die.suspended.map(|suspended| suspended.op))
+}
+
+/// When the channels and arrays have done what they have begun.
+pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
+    let channels = flash.channels.iter().map(FlashChannel::free_at);
+    let dies = flash.dies.iter().map(|die| die.array_end.max(die.array_start));
+    channels.chain(dies).fold(Nanos::ZERO, Nanos::max)
+}
+
+/// All operations, by die.
+pub fn operations<T: Copy>(flash: &Flash<T>) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
+    let of = move |(id, die): (DieId, _)| {
+        let lists = begun_ops(die).chain(flash.queued_ops(die)).chain(die.reads.iter(&flash.ops));
+        lists.map(move |op| (id, &flash.ops[op]))
+    };
+    flash.reads_under_way().chain(flash.dies.iter_indexed().flat_map(of))
 }

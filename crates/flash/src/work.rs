@@ -4,7 +4,8 @@ use crate::accounts::DieActivity;
 use crate::die::{DiePhase, SuspendedOp};
 use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
-use crate::op::{FlashOp, FlashOpKind};
+use crate::op::FlashOp;
+use crate::op_kind::FlashOpKind;
 use outlast_media::ArrayWork;
 use outlast_units::{CoreId, DieId, Nanos};
 
@@ -19,7 +20,7 @@ impl<T: Copy> Flash<T> {
     ) {
         let Some(suspend) = self.suspend else { return };
         let state = &mut self.dies[die];
-        let work = match self.ops[state.current].kind {
+        let work = match self.ops[state.current].kind() {
             FlashOpKind::Erase => ArrayWork::Erase,
             _ => ArrayWork::Program,
         };
@@ -80,7 +81,7 @@ impl<T: Copy> Flash<T> {
 
     #[inline]
     pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
-        match self.ops[op].kind {
+        match self.ops[op].kind() {
             FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, op),
             FlashOpKind::Program => self.start_program::<PLAIN>(now, die, op),
             FlashOpKind::Erase => self.start_erase::<PLAIN>(now, die, op),
@@ -88,15 +89,19 @@ impl<T: Copy> Flash<T> {
         DieStep::Nothing
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "pages of a program unit: at most one for each bit of a mask, and a unit has fewer than 2^32"
+    )]
     pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
         let FlashOp { mask, .. } = self.ops[op];
-        let first_row = self.ops[op].row().0;
+        let (first_row, mode) = (self.ops[op].row(), self.ops[op].mode());
         let (pages, mut rows) = self.unit.sensed(mask);
         // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
-        let mut sense = self.timing.read(first_row + rows.trailing_zeros());
+        let mut sense = self.timing.read(mode, first_row + rows.trailing_zeros());
         rows &= rows - 1;
         while rows != 0 {
-            sense += self.timing.read(first_row + rows.trailing_zeros());
+            sense += self.timing.read(mode, first_row + rows.trailing_zeros());
             rows &= rows - 1;
         }
         if !PLAIN && !self.pipes.is_empty() {
@@ -124,10 +129,10 @@ impl<T: Copy> Flash<T> {
     }
 
     pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
-        let first_row = self.ops[op].row().0;
-        let mut program = self.timing.program(first_row);
-        for row in first_row + 1..first_row + self.unit.rows {
-            program += self.timing.program(row);
+        let (first_row, mode) = (self.ops[op].row(), self.ops[op].mode());
+        let mut program = self.timing.program(mode, first_row);
+        for row in 1..self.unit.rows {
+            program += self.timing.program(mode, first_row + row);
         }
         let data_in = self.book_program::<PLAIN>(now, die);
         let state = &mut self.dies[die];

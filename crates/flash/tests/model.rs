@@ -507,6 +507,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 background_every,
                 internal,
                 think_time,
+                modes: &[],
             }
         },
     )

@@ -2,9 +2,9 @@
 
 use crate::support;
 
-use outlast_flash::{DieQueue, FlashOp, InternalTask};
-use outlast_media::ProgramUnit;
-use outlast_units::{DieId, Nanos};
+use outlast_flash::{BlockRow, DieQueue, FlashOp, FlashOpKind, InternalTask};
+use outlast_media::{CellMode, PageTimes, ProgramUnit};
+use outlast_units::{DieId, ModeId, Nanos};
 use support::{
     COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, READ, Shape, Tag, UNIT, erase, internal, place, program,
     program_time, read, read_of, read_time,
@@ -45,6 +45,52 @@ fn rows_of_one_operation_follow_each_other() {
     let rows = FlashOp::program(place(0, 4), 2, Tag { number: 1, internal: false });
     caller.submit(0, DieQueue::Programs, rows);
     ends_at(&mut caller, 1, COMMAND + 2 * UNIT + 2 * (PROGRAM[0] + PROGRAM[1]));
+}
+
+/// In its second mode a block has times of its own, row by row, and an erasure takes as long as ever.
+#[test]
+fn times_are_those_of_the_mode_in_which_a_block_is_used() {
+    let mode = CellMode {
+        rows: 4,
+        one_shot: 1,
+        read: PageTimes::ByType(vec![Nanos(11_000), Nanos(13_000), Nanos(17_000)]),
+        program: PageTimes::Same(Nanos(100_000)),
+        rber: None,
+        page_types: None,
+        endurance: None,
+    };
+    let shape = Shape { modes: Box::leak(Box::new([mode])), ..Shape::default() };
+    let in_mode = |mode, row| BlockRow { mode: ModeId(mode), ..place(1, row) };
+    let tag = |number| Tag { number, internal: false };
+    for (row, sense) in [(0, [READ[0], 11_000]), (1, [READ[1], 13_000]), (2, [READ[0], 17_000])] {
+        for (mode, sense) in (0..).zip(sense) {
+            let mut caller = Caller::new(&shape);
+            caller.submit(0, DieQueue::Reads, FlashOp::read(in_mode(mode, row), 1, tag(1)));
+            ends_at(&mut caller, 1, COMMAND + sense + UNIT);
+        }
+    }
+    for (row, times) in [(0, [PROGRAM[0], 100_000]), (3, [PROGRAM[1], 100_000])] {
+        for (mode, time) in (0..).zip(times) {
+            let mut caller = Caller::new(&shape);
+            caller.submit(0, DieQueue::Programs, FlashOp::program(in_mode(mode, row), 2, tag(1)));
+            ends_at(&mut caller, 1, COMMAND + 2 * UNIT + time);
+            caller.submit(0, GC, erase(2, 1));
+            ends_at(&mut caller, 2, COMMAND + 2 * UNIT + time + COMMAND + ERASE);
+        }
+    }
+}
+
+/// An operation keeps its kind, place and mode, whichever of them they are.
+#[test]
+fn kind_and_mode_share_a_byte() {
+    for mode in [0, 1, 2, 31, 62, 63].map(ModeId) {
+        let place = BlockRow { mode, ..place(7, 65_535) };
+        let tag = Tag { number: 0, internal: false };
+        let (read, program) = (FlashOp::read(place, 6, tag), FlashOp::program(place, 2, tag));
+        assert_eq!((read.kind(), read.place()), (FlashOpKind::Read, place));
+        assert_eq!((program.kind(), program.place()), (FlashOpKind::Program, place));
+    }
+    assert_eq!(erase(1, 7).kind(), FlashOpKind::Erase);
 }
 
 #[test]

@@ -140,7 +140,7 @@ mod tests {
                 }
                 let expected = (0..count).filter(|bit| set.contains(&(first + bit))).fold(0, |mask, bit| mask | 1u64 << bit);
                 proptest::prop_assert_eq!(bits.mask(first, count), expected);
-                proptest::prop_assert_eq!(bits.count(0, COUNT), set.len() as u32);
+                proptest::prop_assert_eq!(bits.count(0, COUNT) as usize, set.len());
                 proptest::prop_assert_eq!(bits.get(first), set.contains(&first));
             }
         }

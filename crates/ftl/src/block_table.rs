@@ -53,6 +53,7 @@ impl BlockTable {
     ///
     /// # Errors
     /// A plane with more bad blocks than spare ones.
+    #[allow(clippy::cast_possible_truncation, reason = "dies and planes come from numbers of 16 bits")]
     pub(crate) fn new(
         geometry: &Geometry,
         dies: u16,

@@ -5,12 +5,15 @@
 //!
 //! `ssd/src/placement/` chooses the class of a write, and `ssd/src/health/changes.rs` decides when a code or the dies change.
 
+mod restored;
+
+use crate::lane_set::LaneSet;
 use crate::layout::SlotLayout;
 use crate::streams::{StreamCause, StreamTable};
-use crate::stripes::{LaneSet, PuRole, StripeLayout};
+use crate::stripes::{PuRole, StripeLayout};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{CodeConfig, ProtectedStreams};
-use outlast_units::{IndexVec, Stream, SuperblockId};
+use outlast_units::{IndexVec, ModeId, Stream, SuperblockId, to_count};
 
 /// Number of a code that stands for no parity.
 const NO_CODE: u8 = u8::MAX;
@@ -20,8 +23,8 @@ const NO_PARITY: CodeConfig = CodeConfig { data: 1, parity: 0, block: None };
 /// Codes of a flash core, each with its division of a superblock into stripes.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct CodeTable {
-    /// Every code that has been used since the beginning.
-    codes: Vec<(CodeConfig, StripeLayout)>,
+    /// Every code that has been used since the beginning, in each mode.
+    codes: Vec<(CodeConfig, ModeId, StripeLayout)>,
     of_class: Vec<CodeConfig>,
     /// Setting that says which streams get parity.
     #[persist(fixed)]
@@ -59,9 +62,13 @@ impl CodeTable {
         streams: &StreamTable,
         dead: Option<&LaneSet>,
     ) -> Result<(), ConfigError> {
-        let numbers = classes.iter().map(|&code| self.number_of(code, layout));
-        let numbers = numbers.collect::<Result<Vec<u8>, ConfigError>>()?;
         assert!(!classes.is_empty(), "data belongs to a class");
+        // All are made before one is assigned, so that an error changes nothing.
+        let of_stream = |stream| (classes[usize::from(streams.class(stream))], streams.mode(stream));
+        let wanted: Vec<(CodeConfig, ModeId)> =
+            classes.iter().map(|&code| (code, ModeId::FIRST)).chain(streams.all().map(of_stream)).collect();
+        let numbers = wanted.iter().map(|&(code, mode)| self.number_of(code, mode, layout));
+        let numbers = numbers.collect::<Result<Vec<u8>, ConfigError>>()?.split_off(classes.len());
         self.of_class = classes.to_vec();
         let gathered = self.protected == ProtectedStreams::Gathered;
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
@@ -70,30 +77,39 @@ impl CodeTable {
                 StreamCause::Host | StreamCause::Map if gathered => NO_CODE,
                 // Data that is rebuilt after a failure had parity, and keeps it.
                 StreamCause::Scrub if gathered && !streams.scrub_on_failure() => NO_CODE,
-                _ => numbers[usize::from(streams.class(stream))],
+                _ => numbers[usize::from(stream.0)],
             };
         }
-        self.count_data_units(layout, dead);
+        self.count_data_units(layout, streams, dead);
         Ok(())
     }
 
-    /// Number of code `code`, which is added if it is new.
-    fn number_of(&mut self, code: CodeConfig, layout: &SlotLayout) -> Result<u8, ConfigError> {
-        if let Some(number) = self.codes.iter().position(|&(config, _)| config == code) {
+    /// Number of code `code` in `mode`, which is added if it is new.
+    #[allow(clippy::cast_possible_truncation, reason = "at most NO_CODE codes are kept")]
+    fn number_of(&mut self, code: CodeConfig, mode: ModeId, layout: &SlotLayout) -> Result<u8, ConfigError> {
+        if let Some(number) = self.codes.iter().position(|&(config, of, _)| (config, of) == (code, mode)) {
             return Ok(number as u8);
         }
-        let Some(stripes) = StripeLayout::new(code, layout)? else { return Ok(NO_CODE) };
+        let Some(stripes) = StripeLayout::new(code, layout, mode)? else { return Ok(NO_CODE) };
         if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
         debug_assert!(code.parity != 0 || code.block.is_some(), "a code without parity is kept as one");
-        self.codes.push((code, stripes));
+        self.codes.push((code, mode, stripes));
         Ok((self.codes.len() - 1) as u8)
     }
 
     /// Counts data slots anew, without the lanes in `dead`. To be called after lanes have come or gone.
-    pub(crate) fn count_data_units(&mut self, layout: &SlotLayout, dead: Option<&LaneSet>) {
-        let counted = self.of_stream.indices().map(|stream| data_units(layout, self.of_stream(stream), dead));
+    pub(crate) fn count_data_units(
+        &mut self,
+        layout: &SlotLayout,
+        streams: &StreamTable,
+        dead: Option<&LaneSet>,
+    ) {
+        let counted = self
+            .of_stream
+            .indices()
+            .map(|stream| data_units(layout, streams.mode(stream), self.of_stream(stream), dead));
         self.data_units = counted.collect();
     }
 
@@ -132,12 +148,12 @@ impl CodeTable {
 
     #[inline]
     fn stripes(&self, number: u8) -> Option<&StripeLayout> {
-        self.codes.get(usize::from(number)).map(|(_, stripes)| stripes)
+        self.codes.get(usize::from(number)).map(|(_, _, stripes)| stripes)
     }
 
     /// The code that `superblock` was opened with.
     pub(crate) fn config_of(&self, superblock: SuperblockId) -> CodeConfig {
-        self.codes.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _)| config)
+        self.codes.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _, _)| config)
     }
 
     /// True if `superblock` has parity.
@@ -165,26 +181,28 @@ impl CodeTable {
         self.of[superblock] = self.of_stream[stream];
     }
 
-    /// Data slots that a superblock would have with code `code`.
+    /// Data slots that a superblock in `mode` would have with code `code`.
     ///
     /// # Errors
     /// A code that does not suit the dies, or one too many.
     pub(crate) fn room_of(
         &self,
         code: CodeConfig,
+        mode: ModeId,
         layout: &SlotLayout,
         dead: Option<&LaneSet>,
     ) -> Result<u32, ConfigError> {
-        if let Some((_, stripes)) = self.codes.iter().find(|&&(config, _)| config == code) {
-            return Ok(data_units(layout, Some(stripes), dead));
+        let known = self.codes.iter().find(|&&(config, of, _)| (config, of) == (code, mode));
+        if let Some((_, _, stripes)) = known {
+            return Ok(data_units(layout, mode, Some(stripes), dead));
         }
         if self.codes.len() == usize::from(NO_CODE) {
             return Err(too_many(code));
         }
-        Ok(data_units(layout, StripeLayout::new(code, layout)?.as_ref(), dead))
+        Ok(data_units(layout, mode, StripeLayout::new(code, layout, mode)?.as_ref(), dead))
     }
 
-    /// Gives `superblock`, just opened, code `code` instead of its stream's.
+    /// Gives `superblock`, just opened in `mode`, code `code` instead of its stream's.
     ///
     /// # Errors
     /// As [`CodeTable::room_of`].
@@ -192,9 +210,10 @@ impl CodeTable {
         &mut self,
         superblock: SuperblockId,
         code: CodeConfig,
+        mode: ModeId,
         layout: &SlotLayout,
     ) -> Result<(), ConfigError> {
-        self.of[superblock] = self.number_of(code, layout)?;
+        self.of[superblock] = self.number_of(code, mode, layout)?;
         Ok(())
     }
 
@@ -223,14 +242,19 @@ fn too_many(code: CodeConfig) -> ConfigError {
     ConfigError::new("device.protection.data", code.data, limit)
 }
 
-/// Data slots of a superblock with code `code`, without the lanes in `gaps`.
-pub(crate) fn data_units(layout: &SlotLayout, code: Option<&StripeLayout>, gaps: Option<&LaneSet>) -> u32 {
-    let pus = layout.data_pus();
+/// Data slots of a superblock in `mode` with code `code`, without the lanes in `gaps`.
+pub(crate) fn data_units(
+    layout: &SlotLayout,
+    mode: ModeId,
+    code: Option<&StripeLayout>,
+    gaps: Option<&LaneSet>,
+) -> u32 {
+    let pus = layout.data_pus(mode);
     let data = match (code, gaps) {
         (None, None) => pus,
-        (None, Some(gaps)) => pus.saturating_sub(gaps.len() * layout.data_superpages()),
+        (None, Some(gaps)) => pus.saturating_sub(gaps.len() * layout.data_superpages(mode)),
         (Some(code), gaps) => {
-            layout.pus_within().filter(|&pu| code.role(pu, gaps) == PuRole::Data).count() as u32
+            to_count(layout.pus_within(mode).filter(|&pu| code.role(pu, gaps) == PuRole::Data).count())
         }
     };
     debug_assert!(data <= pus, "more program units hold data than there are");

@@ -47,8 +47,9 @@ pub struct HostCredit {
 
 impl HostCredit {
     /// No credit yet, on a core with translation layer `ftl`.
+    #[allow(clippy::cast_possible_truncation, reason = "a share is between 0 and 1, and 2^16 stands for 1")]
     pub fn new(ftl: &Ftl, gc: &GcConfig) -> Self {
-        let plain = !ftl.has_marks() && !gc.overlap && !ftl.streams().are_mixed();
+        let plain = !ftl.space().has_marks() && !gc.overlap && !ftl.streams().are_mixed();
         let share = (gc.host_share.unwrap_or(1.0) * CREDIT_PER_UNIT as f64) as u64;
         Self {
             paces: gc.pacing != Pacing::None,
@@ -56,7 +57,7 @@ impl HostCredit {
             is_mixed: ftl.streams().are_mixed(),
             is_smooth: plain && gc.pacing != Pacing::Token && !ftl.is_paced_by_policy(),
             is_plain: plain && gc.pacing != Pacing::Token,
-            share: ftl.has_marks().then_some(share),
+            share: ftl.space().has_marks().then_some(share),
             amount: 0,
             withheld: 0,
         }
@@ -138,15 +139,17 @@ impl HostCredit {
         self.amount = 0;
     }
 
-    /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait.
-    pub fn begin_victim(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) {
-        if ftl.begin_collection() {
+    /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait. True if a burst of collection begins with it.
+    pub fn begin_victim(&mut self, now: Nanos, ftl: &mut Ftl, victim: SuperblockId, waiting: u32) -> bool {
+        let begins = ftl.begin_collection();
+        if begins {
             self.begin_burst();
         }
         if ftl.is_paced_by_policy() {
             let room = host_room(ftl);
             self.withhold(1.0 - ftl.choose_host_share(now, victim, room, waiting));
         }
+        begins
     }
 
     /// Begins a burst of collection at the low mark: credit left over from before is not of this burst.
@@ -157,6 +160,7 @@ impl HostCredit {
     }
 
     /// Keeps `part` of each grant from now on from the host.
+    #[allow(clippy::cast_possible_truncation, reason = "a part is between 0 and 1, and 2^16 stands for 1")]
     fn withhold(&mut self, part: f64) {
         self.withheld = (part * CREDIT_PER_UNIT as f64) as u64;
     }
@@ -224,6 +228,10 @@ impl HostCredit {
     }
 
     /// Grants the host's share of `gain`, in 2^-16 units; no more than `most` units are saved.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the share of the host is at most 1: no more than `gain`"
+    )]
     fn grant_gain(&mut self, most: u32, gain: u64) -> u64 {
         let host_share = self.share.unwrap_or(CREDIT_PER_UNIT);
         self.add(
@@ -232,6 +240,7 @@ impl HostCredit {
         )
     }
 
+    #[allow(clippy::cast_possible_truncation, reason = "at most 1 is withheld: no more than `share`")]
     fn add(&mut self, share: u64, most: u64) -> u64 {
         let withheld =
             (u128::from(share) * u128::from(self.withheld)).div_ceil(u128::from(CREDIT_PER_UNIT)) as u64;

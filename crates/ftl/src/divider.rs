@@ -19,6 +19,7 @@ impl FastDivider {
     }
 
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most `x`")]
     pub(crate) const fn quotient(self, x: u32) -> u32 {
         if self.magic == 0 { x } else { ((x as u128 * self.magic as u128) >> 64) as u32 }
     }

@@ -1,7 +1,10 @@
 //! Write frontiers: the slot to which the next unit of each stream goes.
 
-use outlast_units::{IndexVec, Ppn, Stream, SuperblockId};
-use std::ops::{Index, IndexMut};
+mod of_streams;
+
+pub(crate) use of_streams::StreamFrontiers;
+
+use outlast_units::{Ppn, SuperblockId};
 
 /// Parity that is due: of stripes whose data is complete.
 #[derive(Clone, Copy, Debug, Default, outlast_persist::Persist)]
@@ -88,6 +91,11 @@ impl WriteFrontier {
     /// True if a superblock was ever opened, and all its data slots are taken.
     pub(crate) fn has_filled(&self) -> bool {
         self.is_full() && self.end != Ppn(0)
+    }
+
+    /// True if a superblock was ever opened.
+    pub(crate) fn has_opened(&self) -> bool {
+        self.end != Ppn(0)
     }
 
     /// True if not all slots after the program unit under way hold data.
@@ -226,152 +234,5 @@ impl WriteFrontier {
     }
 }
 
-/// The frontiers of all streams.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-pub(crate) struct StreamFrontiers(IndexVec<Stream, WriteFrontier>);
-
-impl StreamFrontiers {
-    /// Frontiers of `streams` streams without an open superblock.
-    pub(crate) fn new(streams: usize) -> Self {
-        Self(IndexVec::filled(WriteFrontier::default(), streams))
-    }
-
-    /// Number of streams.
-    pub(crate) fn len(&self) -> u32 {
-        self.0.len() as u32
-    }
-
-    pub(crate) fn streams(&self) -> impl ExactSizeIterator<Item = Stream> + use<> {
-        self.0.indices()
-    }
-
-    /// Free superblocks promised to any stream.
-    pub(crate) fn promised(&self) -> u32 {
-        self.0.iter().map(|frontier| u32::from(frontier.promised)).sum()
-    }
-
-    /// Free superblocks promised to streams other than `stream`.
-    pub(crate) fn promised_beside(&self, stream: Stream) -> u32 {
-        let others = self.0.iter_indexed().filter(|&(other, _)| other != stream);
-        others.map(|(_, frontier)| u32::from(frontier.promised)).sum()
-    }
-
-    /// Takes back all promises.
-    pub(crate) fn forget_promises(&mut self) {
-        self.0.iter_mut().for_each(|frontier| frontier.promised = false);
-    }
-
-    /// Checks that frontiers lie within their superblocks, of `slots` slots, and that the room of each is `room`: its data slots counted one by one.
-    ///
-    /// # Errors
-    /// The first frontier that does not.
-    pub(crate) fn check(&self, slots: u32, units: u32, room: impl Fn(Stream) -> u32) -> Result<(), String> {
-        for (stream, frontier) in self.0.iter_indexed().filter(|(_, frontier)| !frontier.is_full()) {
-            let first = Ppn(frontier.superblock.0 * slots);
-            if frontier.next < first || frontier.end > first + slots || frontier.next > frontier.end {
-                return Err(format!(
-                    "stream {}: slot {} lies outside the superblock",
-                    stream.0, frontier.next
-                ));
-            }
-            if frontier.left_in_pu() == 0 || frontier.left_in_pu() > units {
-                return Err(format!("stream {}: {} slots left of {units}", stream.0, frontier.left_in_pu()));
-            }
-            let counted = room(stream);
-            if counted != frontier.room() {
-                return Err(format!(
-                    "stream {}: room for {counted} units, kept as {}",
-                    stream.0,
-                    frontier.room()
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Index<Stream> for StreamFrontiers {
-    type Output = WriteFrontier;
-
-    #[inline]
-    fn index(&self, stream: Stream) -> &WriteFrontier {
-        &self.0[stream]
-    }
-}
-
-impl IndexMut<Stream> for StreamFrontiers {
-    #[inline]
-    fn index_mut(&mut self, stream: Stream) -> &mut WriteFrontier {
-        &mut self.0[stream]
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Superblock 3 of 24 slots, the last four for lists; four units to a program unit.
-    fn frontier() -> WriteFrontier {
-        WriteFrontier::at_start(SuperblockId(3), Ppn(72), 20, 4)
-    }
-
-    #[test]
-    fn a_straight_frontier_is_a_counter() {
-        let mut frontier = frontier();
-        assert_eq!((frontier.room(), frontier.begun(4), frontier.stretch()), (20, 0, 20));
-        assert!(!frontier.take(3, 4));
-        assert_eq!((frontier.room(), frontier.begun(4), frontier.left_in_pu()), (17, 3, 1));
-        assert!(frontier.take(1, 4));
-        assert_eq!((frontier.room(), frontier.begun(4), frontier.next()), (16, 0, Ppn(76)));
-        frontier.take_over(16, Ppn(96));
-        assert!(frontier.is_full() && frontier.has_filled());
-        assert_eq!((frontier.room(), frontier.begun(4)), (0, 0));
-        assert!(!WriteFrontier::default().has_filled() && WriteFrontier::default().is_full());
-    }
-
-    #[test]
-    fn a_broken_one_knows_how_much_follows() {
-        let mut frontier = frontier();
-        frontier.take(2, 4);
-        frontier.break_straight();
-        assert_eq!((frontier.room(), frontier.stretch()), (18, 2));
-        frontier.lose_later(8);
-        assert_eq!(frontier.room(), 10);
-        assert!(frontier.take(2, 4));
-        frontier.move_to(Ppn(84), 4);
-        assert_eq!((frontier.room(), frontier.next()), (8, Ppn(84)));
-        frontier.take(4, 4);
-        frontier.move_to(Ppn(88), 4);
-        frontier.take(4, 4);
-        frontier.move_to(Ppn(92), 4);
-        assert!(frontier.is_full());
-    }
-
-    #[test]
-    #[should_panic(expected = "of 16 that come")]
-    fn no_more_is_lost_than_comes() {
-        let mut frontier = frontier();
-        frontier.break_straight();
-        frontier.lose_later(20);
-    }
-
-    #[test]
-    fn promises_count_for_the_others() {
-        let mut frontiers = StreamFrontiers::new(3);
-        frontiers[Stream(1)].promise(true);
-        assert_eq!([0, 1, 2].map(|stream| frontiers.promised_beside(Stream(stream))), [1, 0, 1]);
-        frontiers.forget_promises();
-        assert_eq!(frontiers.promised_beside(Stream(0)), 0);
-    }
-
-    #[test]
-    fn a_room_that_is_off_is_found() {
-        let mut frontiers = StreamFrontiers::new(4);
-        frontiers[Stream(2)] = frontier();
-        assert_eq!(frontiers.check(24, 4, |_| 20), Ok(()));
-        assert!(
-            frontiers.check(24, 4, |_| 16).unwrap_err().contains("stream 2: room for 16 units, kept as 20")
-        );
-        assert!(frontiers.check(16, 4, |_| 20).unwrap_err().contains("outside"));
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! Program units that are full and held back, so that a unit in them that the host writes again is replaced in its slot.
 
 use crate::bits::BitSet;
-use outlast_units::Pu;
+use outlast_units::{Pu, to_count};
 use std::collections::VecDeque;
 
 /// The program units held back, first in, first out.
@@ -32,7 +32,7 @@ impl HeldPus {
         debug_assert!(!self.has(pu), "program unit {pu} is held back twice");
         self.queue.push_back(pu);
         self.marked.set(pu.0);
-        if self.queue.len() as u32 > self.most { self.pop() } else { None }
+        if to_count(self.queue.len()) > self.most { self.pop() } else { None }
     }
 
     /// Takes the program unit that has been held back longest, to be programmed.
@@ -50,7 +50,7 @@ impl HeldPus {
 
     /// Program units that are held back.
     pub(crate) fn len(&self) -> u32 {
-        self.queue.len() as u32
+        to_count(self.queue.len())
     }
 
     /// Resident bytes.
@@ -65,7 +65,7 @@ impl HeldPus {
 
     /// Checks that the program units held back differ, and that each is `is_open`.
     pub(crate) fn check(&self, is_open: impl Fn(Pu) -> bool) -> Result<(), String> {
-        let marked = self.marked.count(0, (self.marked.bytes() * 8) as u32);
+        let marked = self.marked.count(0, to_count(self.marked.bytes() * 8));
         if marked as usize != self.queue.len() {
             return Err(format!("{} program units are held back, {marked} are marked", self.queue.len()));
         }

@@ -1,8 +1,11 @@
 //! Translation layer: mapping, streams, superblocks, relocation, wear levelling, parity. Knows no clock.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
+
 mod bits;
 mod block_table;
 mod causes;
+mod chooser;
 mod codes;
 mod counts;
 mod credit;
@@ -10,16 +13,20 @@ mod divider;
 mod frontiers;
 mod ftl;
 mod held;
+mod lane_set;
 mod lanes;
 mod layout;
 mod losses;
 mod map_pages;
+mod modes;
 mod mount;
 mod origins;
+mod pages;
 mod partials;
 mod physical;
 mod policy;
 mod room;
+mod space;
 mod streams;
 mod stripes;
 mod superblocks;
@@ -30,10 +37,15 @@ mod uses;
 pub use causes::{ByProgramCause, ByReadCause, PagesRead, ProgramCause, ReadCause, UnitsWritten};
 pub use credit::{CREDIT_PER_UNIT, HostCredit, VictimWork};
 pub use ftl::{
-    BlockWear, CodeAxis, Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, LineMember, ListRead, MountOptions,
-    MountReads, ParityView, PowerAftermath, RelocatedUnits, SpaceView, StreamView, SuperblockView,
-    WrittenSlot,
+    Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, RedundancyView, RelocatedUnits, StreamView,
+    SuperblockView, WrittenSlot,
 };
 pub use layout::{DieLane, PuPlace, SlotLayout};
+pub use modes::StreamModes;
+pub use mount::RetiredBlock;
+pub use pages::{MountOptions, MountReads};
 pub use policy::BuiltIn;
+pub use space::{
+    BlockWear, CodeAxis, FlashSpace, LineMember, ListRead, ParityView, PowerAftermath, PuStates, Translation,
+};
 pub use streams::{StreamCause, StreamTable};

@@ -67,6 +67,11 @@ impl LostData {
         self.unwritten.remove(&slot)
     }
 
+    /// The slots that it names.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Ppn> {
+        self.unwritten.keys().chain(&self.stale).copied()
+    }
+
     /// Drops units kept in the controller's memory: all have been written again.
     pub(crate) fn drop_unwritten(&mut self) {
         self.unwritten.clear();

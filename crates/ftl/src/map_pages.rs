@@ -40,11 +40,16 @@ pub(crate) struct MapPages {
 
 impl MapPages {
     /// Pages of a core with `host` logical pages; `None` if its settings write none to flash. See [`MapPages::new`].
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a core maps fewer than 2^32 units: SlotLayout::new checks it"
+    )]
     pub(crate) fn of(config: &FtlConfig, host: u64, built: bool) -> Option<Self> {
         config.map_flush.map(|flush| Self::new(&flush, host as u32, config.mapping_unit, built))
     }
 
     /// Clean pages of a core with `host` logical pages of `unit` bytes. Unless `built`, there is no table of dirty pages.
+    #[allow(clippy::cast_possible_truncation, reason = "the table has fewer pages than the host has units")]
     fn new(config: &MapFlushConfig, host: u32, unit: Bytes, built: bool) -> Self {
         let count = config.pages(u64::from(host), unit) as u32;
         Self {

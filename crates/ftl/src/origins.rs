@@ -3,8 +3,10 @@
 //! If nothing protects the buffer, every unit in it has an *origin*, the copy that it superseded, and *pins* the superblock of that copy: no pinned
 //! superblock is erased. The chain of origins from a unit in the buffer therefore ends at a copy on flash, if there ever was one.
 
+mod restored;
+
 use crate::layout::SlotLayout;
-use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId};
+use outlast_units::{IndexVec, Lpn, Ppn, Pu, SuperblockId, to_count};
 use std::collections::BTreeMap;
 
 /// Origin of a unit whose data had been lost when it was written again.
@@ -51,7 +53,7 @@ impl UnitOrigins {
         debug_assert!(self.table_of[superblock] == NO_TABLE, "superblock {superblock} is opened twice");
         let table = self.spare.pop().unwrap_or_else(|| {
             self.tables.push(Vec::new());
-            self.tables.len() as u32 - 1
+            to_count(self.tables.len()) - 1
         });
         self.tables[table as usize].clear();
         self.tables[table as usize].resize(units as usize, Ppn::NONE);
@@ -226,75 +228,4 @@ pub(crate) fn is_copy(origin: Ppn) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use outlast_media::Geometry;
-    use outlast_settings::ftl::FtlConfig;
-    use outlast_units::{Bytes, DieId};
-
-    /// Superblocks of eight slots, two to a program unit.
-    fn layout() -> SlotLayout {
-        let geometry = Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 2,
-            blocks_per_plane: 4,
-            pages_per_block: 4,
-            page_size: Bytes::kib(4),
-            spare_per_page: Bytes(0),
-        };
-        SlotLayout::new(&geometry, &FtlConfig::default(), &[DieId(0)], 1).unwrap()
-    }
-
-    #[test]
-    fn a_superblock_is_pinned_while_a_unit_in_the_buffer_goes_back_to_it() {
-        let layout = layout();
-        let mut origins = UnitOrigins::new(&layout);
-        let (old, new) = (SuperblockId(0), SuperblockId(2));
-        origins.open_table(new, 8);
-        origins.pin(&layout, Ppn(3));
-        assert!(origins.set(&layout, Ppn(17), Ppn(3)) && !origins.set(&layout, Ppn(3), Ppn(1)));
-        assert_eq!(
-            (origins.of(&layout, Ppn(17)), origins.of_pu(&layout, Pu(8))),
-            (Some(Ppn(3)), Some(&[Ppn::NONE, Ppn(3)][..]))
-        );
-        let check = |origins: &UnitOrigins, on_flash: bool| {
-            origins.check(&layout, |superblock| superblock == new, |_| false, |_| on_flash)
-        };
-        assert_eq!(check(&origins, false), Ok(()));
-        assert!(check(&origins, true).unwrap_err().contains("pinned 0 times, its count says 1"));
-        assert!(origins.is_pinned(old));
-        origins.release(&layout, Pu(8));
-        assert!(!origins.is_pinned(old));
-        assert_eq!(check(&origins, true), Ok(()));
-        origins.free_table(new);
-        assert_eq!(origins.of(&layout, Ppn(17)), None);
-    }
-
-    #[test]
-    fn data_that_was_lost_pins_nothing() {
-        let layout = layout();
-        let mut origins = UnitOrigins::new(&layout);
-        origins.pin(&layout, LOST);
-        origins.pin(&layout, Ppn::NONE);
-        assert!((0..4).all(|superblock| !origins.is_pinned(SuperblockId(superblock))));
-    }
-
-    #[test]
-    fn what_is_written_again_takes_its_origin_along() {
-        let layout = layout();
-        let mut origins = UnitOrigins::new(&layout);
-        origins.open_table(SuperblockId(1), 8);
-        origins.pin(&layout, Ppn(2));
-        origins.pin(&layout, Ppn(4));
-        origins.keep(Ppn(20), Ppn(2));
-        origins.keep(Ppn(21), Ppn(4));
-        origins.move_kept(&layout, Ppn(21), Ppn(9), true);
-        assert_eq!((origins.is_new_elsewhere(Ppn(9)), origins.is_new_elsewhere(Ppn(10))), (Some(true), None));
-        assert_eq!(origins.of(&layout, Ppn(9)), Some(Ppn(4)));
-        origins.drop_kept(&layout);
-        let left = origins.check(&layout, |_| true, |_| false, |_| false);
-        assert_eq!(left, Ok(()));
-    }
-}
+mod tests;

@@ -3,8 +3,10 @@
 use crate::block_table::BlockTable;
 use crate::layout::SlotLayout;
 use crate::mount::RetiredBlock;
-use outlast_media::{BlockAddress, ConfigError, DefectConfig, Geometry, PhysicalBlocks, ProgramOrder};
-use outlast_units::{BlockIndex, LaneIndex, LocalDie, PuWithin, SuperblockId};
+use outlast_media::{
+    BlockAddress, CellMode, ConfigError, DefectConfig, Geometry, PhysicalBlocks, ProgramOrder,
+};
+use outlast_units::{BlockIndex, IndexVec, LaneIndex, LocalDie, ModeId, PuWithin, SuperblockId};
 
 /// The blocks of a flash core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
@@ -13,9 +15,9 @@ pub(crate) struct CoreBlocks {
     members: BlockTable,
     /// Progress of programming on each lane of each superblock, in program units.
     order: ProgramOrder,
-    /// P/E cycles after which a block is retired.
+    /// P/E cycles after which a block is retired, by the mode that it was used in.
     #[persist(skip)]
-    endurance: Option<u32>,
+    endurance: IndexVec<ModeId, Option<u32>>,
 }
 
 /// Result of erasing a superblock's blocks.
@@ -43,13 +45,18 @@ impl CoreBlocks {
         let members = BlockTable::new(geometry, layout.dies(), layout.superblocks(), &blocks)?;
         let columns = layout.superblocks() as usize * layout.lanes().len();
         let order = ProgramOrder::new(columns, layout.superpages());
-        Ok(Self { blocks, members, order, endurance: defects.endurance })
+        Ok(Self { blocks, members, order, endurance: vec![defects.endurance].into() })
     }
 
     /// No blocks, for a translation layer that is checked and not used.
     pub(crate) fn none(geometry: &Geometry, layout: &SlotLayout) -> Self {
         let order = ProgramOrder::new(0, layout.superpages());
-        Self { blocks: PhysicalBlocks::none(geometry), members: BlockTable::none(), order, endurance: None }
+        Self {
+            blocks: PhysicalBlocks::none(geometry),
+            members: BlockTable::none(),
+            order,
+            endurance: vec![None].into(),
+        }
     }
 
     pub(crate) fn blocks(&self) -> &PhysicalBlocks {
@@ -61,9 +68,16 @@ impl CoreBlocks {
         &self.members
     }
 
-    /// P/E cycles after which a block is retired.
+    /// Adds the endurance of further modes.
+    pub(crate) fn add_modes(&mut self, modes: &[CellMode]) {
+        for mode in modes {
+            self.endurance.push(mode.endurance);
+        }
+    }
+
+    /// The fewest P/E cycles after which a block is retired in any mode.
     pub(crate) fn endurance(&self) -> Option<u32> {
-        self.endurance
+        self.endurance.iter().flatten().min().copied()
     }
 
     /// Good spare blocks left in all planes.
@@ -163,11 +177,12 @@ impl CoreBlocks {
         self.order.programmed(superblock.index() * layout.lanes().len() + lane.index())
     }
 
-    /// Erases the blocks of `superblock` on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
+    /// Erases the blocks of `superblock`, used in `mode`, on `lanes`, retires those that are bad or have worn out and puts spare ones in their place.
     pub(crate) fn erase(
         &mut self,
         layout: &SlotLayout,
         superblock: SuperblockId,
+        mode: ModeId,
         lanes: impl Iterator<Item = LaneIndex>,
         is_bad: impl Fn(BlockIndex) -> bool,
     ) -> ErasedBlocks {
@@ -180,7 +195,7 @@ impl CoreBlocks {
                 let block = self.members.block(superblock, place.local_die, plane);
                 self.blocks.erase(block);
                 if is_bad(self.blocks.index(block))
-                    || self.endurance.is_some_and(|limit| self.blocks.cycles(block) >= limit)
+                    || self.endurance[mode].is_some_and(|limit| self.blocks.cycles(block) >= limit)
                 {
                     self.blocks.retire(block);
                     let by = self.members.replace(superblock, place.local_die, plane);
@@ -196,7 +211,7 @@ impl CoreBlocks {
             }
         }
         debug_assert!(
-            gone.is_empty() || self.endurance.is_some() || self.blocks.bad_blocks() != 0,
+            gone.is_empty() || self.endurance[mode].is_some() || self.blocks.bad_blocks() != 0,
             "no block is bad"
         );
         ErasedBlocks { cycles: mean(wear, count), gone, retired }
@@ -236,6 +251,7 @@ impl CoreBlocks {
 }
 
 /// The mean, rounded; 0 of nothing.
+#[allow(clippy::cast_possible_truncation, reason = "a mean of numbers of 32 bits")]
 fn mean(sum: u64, count: u64) -> u32 {
     (sum + count / 2).checked_div(count).unwrap_or(0) as u32
 }
@@ -275,9 +291,20 @@ mod tests {
         assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [2, 1]);
         physical.program(&layout, ONE, PuWithin(3), 3);
         assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [3, 3]);
-        let erased = physical.erase(&layout, ONE, [LANES[0]].into_iter(), |_| false);
+        let erased = physical.erase(&layout, ONE, ModeId::FIRST, [LANES[0]].into_iter(), |_| false);
         assert_eq!((erased.cycles, erased.gone), (1, vec![]));
         assert_eq!(LANES.map(|lane| physical.programmed(&layout, ONE, lane)), [0, 3]);
+    }
+
+    #[test]
+    fn a_block_is_retired_by_the_endurance_of_the_mode_that_it_was_used_in() {
+        let (layout, mut physical) = physical(1, None);
+        let slc = ModeId(1);
+        physical.endurance.push(Some(2));
+        let mut erase = |mode| physical.erase(&layout, ONE, mode, LANES.into_iter(), |_| false).retired.len();
+        assert_eq!([ModeId::FIRST, ModeId::FIRST, ModeId::FIRST].map(&mut erase), [0, 0, 0]);
+        // Four blocks, worn beyond what this mode bears; then their successors, which are new.
+        assert_eq!([slc, slc].map(&mut erase), [4, 0]);
     }
 
     #[test]
@@ -285,11 +312,12 @@ mod tests {
         let (layout, mut physical) = physical(1, Some(1));
         let before = physical.block(ONE, LocalDie(0), 1);
         assert_eq!(physical.superblock_of(&layout, before), Some(ONE));
-        let erased = physical.erase(&layout, ONE, LANES.into_iter(), |_| false);
+        let erased = physical.erase(&layout, ONE, ModeId::FIRST, LANES.into_iter(), |_| false);
         assert_eq!((erased.cycles, erased.gone, physical.spares_left()), (0, vec![], 0));
         assert_eq!(physical.superblock_of(&layout, before), None);
         assert_eq!(physical.check(&layout, ONE, LANES.into_iter()), Ok(()));
-        let erased = physical.erase(&layout, SuperblockId(0), [LANES[1]].into_iter(), |_| false);
+        let erased =
+            physical.erase(&layout, SuperblockId(0), ModeId::FIRST, [LANES[1]].into_iter(), |_| false);
         assert_eq!(erased.gone, vec![LANES[1], LANES[1]]);
         assert!(
             physical.check(&layout, SuperblockId(0), LANES.into_iter()).unwrap_err().contains("which is bad")

@@ -1,9 +1,10 @@
 //! Write streams: their numbers, their causes, and the causes under which their units count.
 
 use crate::causes::{ProgramCause, ReadCause};
+use crate::layout::SlotLayout;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{FtlConfig, GcRelocation};
-use outlast_units::Stream;
+use outlast_units::{ModeId, Stream, to_count};
 
 /// Cause of a stream or a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -84,6 +85,8 @@ pub struct StreamTable {
     classes: u8,
     /// Cause and class of each stream.
     of: Vec<(StreamCause, u8)>,
+    /// Mode in which each stream opens superblocks.
+    modes: Vec<ModeId>,
     tasks: Vec<StreamCause>,
     /// Tasks that have their own streams.
     apart: Vec<StreamCause>,
@@ -95,6 +98,10 @@ pub struct StreamTable {
 }
 
 impl StreamTable {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "at most MOST_HOST_STREAMS of the host, a class more for each task, and three"
+    )]
     pub(crate) fn new(
         config: &FtlConfig,
         classes: u8,
@@ -131,7 +138,26 @@ impl StreamTable {
         // Last, so that the numbers of the others do not depend on them.
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
         of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
-        Ok(Self { hints: config.streams, classes, of, tasks, apart, map, partial, rebuild })
+        let modes = vec![ModeId::FIRST; of.len()];
+        Ok(Self { hints: config.streams, classes, of, modes, tasks, apart, map, partial, rebuild })
+    }
+
+    /// Sets the mode in which each stream opens superblocks, by its cause.
+    pub(crate) fn set_modes(&mut self, mode_of: impl Fn(StreamCause) -> ModeId) {
+        self.modes = self.of.iter().map(|&(cause, _)| mode_of(cause)).collect();
+    }
+
+    /// The mode in which `stream` opens superblocks.
+    #[inline]
+    pub fn mode(&self, stream: Stream) -> ModeId {
+        self.modes[usize::from(stream.0)]
+    }
+
+    /// True if data may rest in superblocks of `stream`: their mode has no fewer rows than the one into which collection moves their data. Else a superblock
+    /// gains by collection even if all in it is valid, so that room is counted without it.
+    pub(crate) fn keeps_data(&self, stream: Stream, layout: &SlotLayout) -> bool {
+        let pus = |stream| layout.used_pus(self.mode(stream));
+        pus(stream) >= pus(self.gc(self.class(stream)))
     }
 
     /// All streams.
@@ -142,6 +168,7 @@ impl StreamTable {
 
     /// Number of streams.
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 255 streams, as checked when they are made")]
     pub fn count(&self) -> u8 {
         self.of.len() as u8
     }
@@ -160,13 +187,17 @@ impl StreamTable {
 
     /// Number of tasks that relocate.
     pub(crate) fn tasks(&self) -> u32 {
-        self.tasks.len() as u32
+        to_count(self.tasks.len())
     }
 
     /// The stream of host data of class `class` with stream hint `hint`.
     #[inline]
-    pub fn host(&self, hint: u8, class: u8) -> Stream {
-        let hint = if self.hints == 1 { 0 } else { hint % self.hints };
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "below the number of hints, of which there are at most 255"
+    )]
+    pub fn host(&self, hint: u16, class: u8) -> Stream {
+        let hint = if self.hints == 1 { 0 } else { (hint % u16::from(self.hints)) as u8 };
         Stream(class * self.hints + hint)
     }
 
@@ -210,6 +241,10 @@ impl StreamTable {
         self.rebuild.is_some_and(|first| stream >= first)
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "tasks are fewer than streams, of which there are at most 255"
+    )]
     fn relocated(&self, task: StreamCause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         let task = self.apart.iter().position(|&other| other == task)?;

@@ -6,73 +6,16 @@
 
 use crate::bits::BitSet;
 use outlast_tables::prefetch;
-use outlast_units::{IndexVec, Lpn, Ppn};
-
-/// Interface of a mapping to the translation layer. [`FlatMap`] keeps all of it in memory; a map that is paged on demand, or one whose zones are
-/// numbered as superblocks are, stands here instead: [`MappingInUse`](crate::ftl::MappingInUse) names the one in use.
-///
-/// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
-/// is written again, since a loss of power may make it valid once more.
-pub(crate) trait PageMapping {
-    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
-    fn lookup(&self, lpn: Lpn) -> Ppn;
-
-    /// The logical page that a slot was written for last; [`Lpn::NONE`] if there is none.
-    fn owner(&self, slot: Ppn) -> Lpn;
-
-    /// Valid slots among the `count` slots from `first` on, at most 64: one bit each, the first one lowest.
-    fn valid_in(&self, first: Ppn, count: u32) -> u64;
-
-    /// True if a slot is valid.
-    fn is_valid(&self, slot: Ppn) -> bool {
-        self.valid_in(slot, 1) != 0
-    }
-
-    /// Maps `lpn` to `slot`, which has its newest copy. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
-    fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn;
-
-    /// Maps `lpn` to no slot. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
-    fn unmap(&mut self, lpn: Lpn) -> Ppn;
-
-    /// Moves the `count` units in those slots from `first` on that are set in `moved`, all valid, to the slots from `to` on, in order.
-    fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn);
-
-    /// Clears the owners of the `count` slots from `first` on, none of them valid.
-    fn disown(&mut self, first: Ppn, count: u32);
-
-    /// Grows the mapping to at least `pages` logical pages.
-    fn grow(&mut self, pages: u64);
-
-    /// Logical pages that are mapped.
-    fn pages(&self) -> u64;
-
-    /// Prefetches the entries of pages that will soon be looked up into the processor's cache.
-    fn touch(&self, lpns: impl Iterator<Item = Lpn>);
-
-    /// Prefetches the entries of pages that will soon be written, and the bits of the slots that they leave: loads that do not wait for each other.
-    fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone);
-
-    /// Prefetches the entries of the units in those slots from `first` on that are set in `units`, which will soon be relocated.
-    fn touch_moving(&self, first: Ppn, units: u64);
-
-    /// Prefetches the owners of `slot` and its neighbours.
-    fn touch_owner(&self, slot: Ppn);
-
-    /// Resident bytes.
-    fn bytes(&self) -> usize;
-
-    /// Checks that pages, owners and validity agree.
-    ///
-    /// # Errors
-    /// The first disagreement.
-    fn check(&self) -> Result<(), String>;
-}
+use outlast_units::{IndexVec, Lpn, Ppn, to_count, to_length};
 
 /// Units that must move together to be looked up before any is moved. Fewer are moved one by one: a rule of thumb, as the overlap of so few cache
 /// misses hardly pays for a second pass.
 const GATHERED: u32 = 8;
 
 /// A mapping held wholly in memory: three flat tables.
+///
+/// A slot is *valid* if its logical page leads to it. What a slot held before that is *stale*; its owner stays known until the slot
+/// is written again, since a loss of power may make it valid once more.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct FlatMap {
     #[persist(grow)]
@@ -88,13 +31,13 @@ impl FlatMap {
     /// A mapping of `pages` logical pages, none written, over `slots` slots.
     pub(crate) fn new(pages: u64, slots: u32) -> Self {
         Self {
-            slots: outlast_tables::filled(Ppn::NONE, pages as usize).into(),
+            slots: outlast_tables::filled(Ppn::NONE, to_length(pages)).into(),
             owners: outlast_tables::filled(Lpn::NONE, slots as usize).into(),
             valid: BitSet::new(slots as usize),
         }
     }
 
-    /// Value of [`PageMapping::bytes`] when built.
+    /// Value of [`FlatMap::bytes`] when built.
     pub(crate) fn bytes_when_built(pages: u64, slots: u32) -> u64 {
         pages * size_of::<Ppn>() as u64
             + u64::from(slots) * size_of::<Lpn>() as u64
@@ -102,24 +45,28 @@ impl FlatMap {
     }
 }
 
-impl PageMapping for FlatMap {
+impl FlatMap {
+    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
     #[inline]
-    fn lookup(&self, lpn: Lpn) -> Ppn {
+    pub(crate) fn lookup(&self, lpn: Lpn) -> Ppn {
         self.slots[lpn]
     }
 
+    /// The logical page that a slot was written for last; [`Lpn::NONE`] if there is none.
     #[inline]
-    fn owner(&self, slot: Ppn) -> Lpn {
+    pub(crate) fn owner(&self, slot: Ppn) -> Lpn {
         self.owners[slot]
     }
 
+    /// Valid slots among the `count` slots from `first` on, at most 64: one bit each, the first one lowest.
     #[inline]
-    fn valid_in(&self, first: Ppn, count: u32) -> u64 {
+    pub(crate) fn valid_in(&self, first: Ppn, count: u32) -> u64 {
         self.valid.mask(first.0, count)
     }
 
+    /// Maps `lpn` to `slot`, which has its newest copy. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
     #[inline]
-    fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
+    pub(crate) fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
         debug_assert!(lpn.is_some() && slot.is_some(), "page {lpn} goes to slot {slot}");
         debug_assert!(!self.valid.get(slot.0), "slot {slot} is written while it holds a page");
         let old = std::mem::replace(&mut self.slots[lpn], slot);
@@ -132,8 +79,9 @@ impl PageMapping for FlatMap {
         old
     }
 
+    /// Maps `lpn` to no slot. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
     #[inline]
-    fn unmap(&mut self, lpn: Lpn) -> Ppn {
+    pub(crate) fn unmap(&mut self, lpn: Lpn) -> Ppn {
         let old = std::mem::replace(&mut self.slots[lpn], Ppn::NONE);
         if old.is_some() {
             debug_assert!(self.valid.get(old.0), "page {lpn} was in slot {old}, which is stale");
@@ -142,8 +90,9 @@ impl PageMapping for FlatMap {
         old
     }
 
+    /// Moves the `count` units in those slots from `first` on that are set in `moved`, all valid, to the slots from `to` on, in order.
     #[inline]
-    fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn) {
+    pub(crate) fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn) {
         debug_assert!(moved.count_ones() == count, "{count} units move, of {moved:b}");
         debug_assert!(
             moved & !self.valid.mask(first.0, 64 - moved.leading_zeros()) == 0,
@@ -181,35 +130,41 @@ impl PageMapping for FlatMap {
         self.valid.set_run(to.0, count);
     }
 
-    fn disown(&mut self, first: Ppn, count: u32) {
+    /// Clears the owners of the `count` slots from `first` on, none of them valid.
+    pub(crate) fn disown(&mut self, first: Ppn, count: u32) {
         debug_assert!(self.valid.count(first.0, count) == 0, "slot {first} or one after it holds a page");
         self.owners.as_mut_slice()[first.index()..][..count as usize].fill(Lpn::NONE);
     }
 
-    fn grow(&mut self, pages: u64) {
+    /// Grows the mapping to at least `pages` logical pages.
+    pub(crate) fn grow(&mut self, pages: u64) {
         while (self.slots.len() as u64) < pages {
             self.slots.push(Ppn::NONE);
         }
     }
 
-    fn pages(&self) -> u64 {
+    /// Logical pages that are mapped.
+    pub(crate) fn pages(&self) -> u64 {
         self.slots.len() as u64
     }
 
+    /// Prefetches the entries of pages that will soon be looked up into the processor's cache.
     #[inline]
-    fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
+    pub(crate) fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
         lpns.filter_map(|lpn| self.slots.get(lpn)).for_each(prefetch);
     }
 
+    /// Prefetches the entries of pages that will soon be written, and the bits of the slots that they leave: loads that do not wait for each other.
     #[inline]
-    fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
+    pub(crate) fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
         self.touch(lpns.clone());
         let left = lpns.filter_map(|lpn| self.slots.get(lpn)).filter(|slot| slot.is_some());
         left.for_each(|slot| prefetch(self.valid.word_of(slot.0)));
     }
 
+    /// Prefetches the entries of the units in those slots from `first` on that are set in `units`, which will soon be relocated.
     #[inline]
-    fn touch_moving(&self, first: Ppn, units: u64) {
+    pub(crate) fn touch_moving(&self, first: Ppn, units: u64) {
         let mut left = units;
         while left != 0 {
             let owner = self.owners[first + left.trailing_zeros()];
@@ -218,16 +173,22 @@ impl PageMapping for FlatMap {
         }
     }
 
+    /// Prefetches the owners of `slot` and its neighbours.
     #[inline]
-    fn touch_owner(&self, slot: Ppn) {
+    pub(crate) fn touch_owner(&self, slot: Ppn) {
         prefetch(&self.owners[slot]);
     }
 
-    fn bytes(&self) -> usize {
+    /// Resident bytes.
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.slots.as_slice()) + size_of_val(self.owners.as_slice()) + self.valid.bytes()
     }
 
-    fn check(&self) -> Result<(), String> {
+    /// Checks that pages, owners and validity agree.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut mapped = 0;
         let is_page = |lpn: Lpn| !lpn.is_some() || self.slots.get(lpn).is_some();
         if let Some(lpn) = self.owners.iter().find(|&&lpn| !is_page(lpn)) {
@@ -245,11 +206,17 @@ impl PageMapping for FlatMap {
             }
             mapped += 1;
         }
-        let valid = self.valid.count(0, self.owners.len() as u32);
+        let valid = self.valid.count(0, to_count(self.owners.len()));
         if valid != mapped {
             return Err(format!("{valid} slots count as valid, {mapped} pages are mapped"));
         }
         Ok(())
+    }
+
+    /// True if a slot is valid.
+    #[inline]
+    pub(crate) fn is_valid(&self, slot: Ppn) -> bool {
+        self.valid_in(slot, 1) != 0
     }
 }
 

@@ -178,7 +178,7 @@ fn of_the_layer(case: Case) -> f64 {
     let config = FtlConfig { capacity: Some(Bytes(UNITS * 4096)), gc, ..FtlConfig::default() };
     let options = FtlOptions::default();
     let mut ftl =
-        Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], UNITS, options).unwrap();
+        Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], UNITS, &options).unwrap();
     let (stream, mut next) = (ftl.streams().host(0, 0), pages(case.hot, 2));
     (0..UNITS).for_each(|page| _ = ftl.write_untimed(stream, Lpn(page as u32)).unwrap());
     (0..BEFORE).for_each(|_| _ = ftl.write_untimed(stream, Lpn(next() as u32)).unwrap());

@@ -16,7 +16,7 @@ const MANY: Kind = Kind { place: PartialPlace::Blocks, classes: true, hints: 2, 
 const PROTECTED: [u8; 4] = [1, 2, 4, 5];
 
 fn stream(rig: &Rig, hint: u8) -> Stream {
-    rig.ftl.streams().host(hint / 3, hint % 3)
+    rig.ftl.streams().host(u16::from(hint / 3), hint % 3)
 }
 
 /// Fills a program unit of the stream of `hint`, covers it, and lets all that is queued come to flash.

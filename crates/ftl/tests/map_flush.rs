@@ -39,7 +39,7 @@ fn roomy(writes: u64, written: u64, dirty_only: bool) -> Ftl {
         ..FtlConfig::default()
     };
     let dies: Vec<DieId> = (0..4).map(DieId).collect();
-    Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, FtlOptions::default()).unwrap()
+    Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, &FtlOptions::default()).unwrap()
 }
 
 fn map_units(ftl: &Ftl) -> u64 {

@@ -1,5 +1,6 @@
 //! Does the translation layer alone do what two plain maps do, whatever befalls it: what the host reads, and what is on flash?
 
+use crate::support::modes::host_mode;
 use outlast_decisions::SuperblockState;
 use outlast_ftl::{Ftl, FtlOptions, StreamCause};
 use outlast_media::{DefectConfig, Geometry, UnitBytes};
@@ -45,7 +46,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(late: bool, used: f64, tolerated: u16, seed: u64) -> Option<Self> {
+    fn new(late: bool, used: f64, tolerated: u16, host_rows: Option<u32>, seed: u64) -> Option<Self> {
         let geometry = Geometry {
             channels: 1,
             chips_per_channel: DIES,
@@ -64,9 +65,11 @@ impl Rig {
             ..FtlConfig::default()
         };
         let dies: Vec<DieId> = (0..DIES).map(DieId).collect();
-        let options = FtlOptions { keep_bytes: true, erases_late: late, seed, ..FtlOptions::default() };
+        let modes = host_mode(host_rows);
+        let options =
+            FtlOptions { keep_bytes: true, erases_late: late, seed, modes, ..FtlOptions::default() };
         let units = (14.0 * 24.0 * used) as u64;
-        let ftl = Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, units, options).ok()?;
+        let ftl = Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, units, &options).ok()?;
         let rng = SplitMix::new(seed, "test");
         let (newest, durable, floor) = Default::default();
         Some(Self {
@@ -128,7 +131,7 @@ impl Rig {
     fn program(&mut self, count: usize) {
         for _ in 0..count.min(self.pending.len()) {
             let Some(pu) = self.pending.pop_front() else { return };
-            if self.ftl.is_given_up(pu) || self.ftl.is_dead_lane(pu) {
+            if self.ftl.space().pus().is_given_up(pu) || self.ftl.space().pus().is_dead_lane(pu) {
                 self.fail(pu);
                 continue;
             }
@@ -153,7 +156,7 @@ impl Rig {
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)
         };
-        self.ftl.image(slot).map_or(0, version)
+        self.ftl.space().image(slot).map_or(0, version)
     }
 
     /// The program operation of `pu` fails; its units are written again where there is room.
@@ -217,7 +220,7 @@ impl Rig {
     fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {
         let pu = self.ftl.layout().pu_at(victim, within);
         let mut mask = self.ftl.valid_units(victim, within);
-        if self.ftl.is_dead_lane(pu) {
+        if self.ftl.space().pus().is_dead_lane(pu) {
             let slots = self.slots(pu).enumerate().filter(|&(unit, _)| mask >> unit & 1 == 1);
             slots.for_each(|(_, slot)| self.lose(slot));
             return;
@@ -259,7 +262,10 @@ impl Rig {
         self.dead += 1;
         self.ftl.give_up_die(die, None);
         let lanes: Vec<LaneIndex> = self.ftl.layout().lanes_of_die(die).to_vec();
-        assert!(self.ftl.is_dead_die(die) && self.ftl.live_lanes().all(|lane| !lanes.contains(&lane)));
+        assert!(
+            self.ftl.space().pus().is_dead_die(die)
+                && self.ftl.space().pus().live_lanes().all(|lane| !lanes.contains(&lane))
+        );
         let all = self.pending.len();
         self.program(all);
     }
@@ -271,7 +277,7 @@ impl Rig {
                 let (hint, count) = ((step % 2), 1 + u64::from(step) / 3);
                 for _ in 0..count {
                     let other = Lpn(self.rng.below(self.units) as u32);
-                    self.write(self.ftl.streams().host(hint, 0), if step < 12 { lpn } else { other });
+                    self.write(self.ftl.streams().host(hint.into(), 0), if step < 12 { lpn } else { other });
                 }
             }
             30..=33 => self.trim(lpn),
@@ -327,10 +333,11 @@ proptest! {
         late: bool,
         used in 0.2f64..0.55,
         tolerated in 0u16..2,
+        host_rows in prop::option::of(1u32..3),
         steps in prop::collection::vec((0u8..=50, any::<u32>()), 1..120),
         seed: u64,
     ) {
-        let Some(mut rig) = Rig::new(late, used, tolerated, seed) else { return Ok(()) };
+        let Some(mut rig) = Rig::new(late, used, tolerated, host_rows, seed) else { return Ok(()) };
         for (step, lpn) in steps {
             rig.step(step, lpn);
             rig.check()?;
@@ -343,7 +350,12 @@ proptest! {
 /// The random test above would be worth little if it hardly ever moved data, cut power or filled the drive.
 #[test]
 fn the_model_reaches_what_it_is_for() {
-    let mut rig = Rig::new(true, 0.5, 1, 7).expect("it fits");
+    for host_rows in [None, Some(1)] {
+        reach(Rig::new(true, 0.5, 1, host_rows, 7).expect("it fits"));
+    }
+}
+
+fn reach(mut rig: Rig) {
     let mut rng = SplitMix::new(3, "test");
     // Nor does a block go bad.
     rig.bad_every = u64::MAX;

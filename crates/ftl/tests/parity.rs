@@ -24,7 +24,7 @@ fn ftl(protection: ProtectionConfig, stride: u32, seed: u64) -> Option<Ftl> {
     let dies: Vec<DieId> = (0..6).map(DieId).collect();
     let options =
         FtlOptions { keep_bytes: true, protection: Some(protection), seed, ..FtlOptions::default() };
-    Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, options).ok()
+    Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, &options).ok()
 }
 
 /// Every unit comes back from the rest of its line, along every axis, with as many members missing as the code bears.
@@ -32,7 +32,7 @@ fn all_come_back(ftl: &Ftl, rng: &mut SplitMix) -> Result<u32, TestCaseError> {
     let mut rebuilt = 0;
     for lpn in (0..UNITS as u32).map(Lpn) {
         let slot = ftl.lookup(lpn);
-        if !slot.is_some() || !ftl.is_programmed(slot) {
+        if !slot.is_some() || !ftl.space().pus().is_programmed(slot) {
             continue;
         }
         let (pu, _) = ftl.layout().pu_of(slot);

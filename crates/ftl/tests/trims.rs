@@ -26,7 +26,7 @@ fn trimmed() -> Ftl {
     let options = FtlOptions { erases_late: true, ..FtlOptions::default() };
     let units = u64::from(UNITS);
     let mut ftl =
-        Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units, options).unwrap();
+        Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units, &options).unwrap();
     let stream = ftl.streams().host(0, 0);
     for lpn in 0..UNITS {
         ftl.write_untimed(stream, Lpn(lpn)).unwrap();

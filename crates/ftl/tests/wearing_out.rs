@@ -54,7 +54,7 @@ proptest! {
         let units = (f64::from((blocks - spare) * pages * u32::from(dies)) * used) as u64;
         let dies: Vec<DieId> = (0..dies).map(DieId).collect();
         let defects = DefectConfig { factory_bad: 0.0, endurance: Some(endurance) };
-        let Ok(mut ftl) = Ftl::new(&geometry, &config, &defects, &dies, units, options(seed)) else { return Ok(()) };
+        let Ok(mut ftl) = Ftl::new(&geometry, &config, &defects, &dies, units, &options(seed)) else { return Ok(()) };
         let mut rng = SplitMix::new(seed, "test");
         let span = if hot { units.div_ceil(5) } else { units };
         let mut mapped = vec![false; units as usize];
@@ -76,7 +76,7 @@ proptest! {
         for (lpn, &mapped) in mapped.iter().enumerate() {
             prop_assert_eq!(ftl.lookup(Lpn(lpn as u32)).is_some(), mapped, "page {}", lpn);
         }
-        prop_assert!(ftl.blocks().max_cycles() <= endurance);
+        prop_assert!(ftl.space().blocks().max_cycles() <= endurance);
     }
 
     /// Without an endurance limit an accepted drive takes writes for ever, however little spare space it has.
@@ -102,12 +102,12 @@ proptest! {
         let relocating = 1 + u32::from(static_gap.is_some());
         let Some(data) = blocks.checked_sub(u32::from(streams) + 2 * relocating + 1).filter(|&data| data > 0) else { return Ok(()) };
         let units = u64::from(data * pages);
-        let built = Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units, options(seed));
+        let built = Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units, &options(seed));
         let Ok(mut ftl) = built else {
             prop_assert!(start_free.is_some(), "refused: {}", built.unwrap_err());
             return Ok(());
         };
-        let too_much = Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units + 1, options(seed));
+        let too_much = Ftl::new(&geometry, &config, &DefectConfig::default(), &[DieId(0)], units + 1, &options(seed));
         prop_assert!(too_much.is_err(), "one unit more than fits was accepted");
         let mut rng = SplitMix::new(seed, "test");
         for write in 0..units * 6 {

@@ -3,6 +3,47 @@
 use outlast_persist::{Damage, Reader, Restore, Writer, restore_foreign};
 use outlast_units::rng::SplitMix;
 
+/// Variable with the number of seeds, from that of property tests on, by which numbers are forged in place of fixed ones: what nightly runs try.
+const DRAWN: &str = "OUTLAST_FORGED_SEEDS";
+
+/// Seeds to forge by, each with what to forge: the `fixed` ones, so that one run is like another, or with [`DRAWN`] so many for each of `all`.
+///
+/// # Panics
+/// Where the variable is no number.
+pub fn forged_by<K: Copy>(fixed: &[(u64, K)], all: &[K]) -> Vec<(u64, K)> {
+    let Some(count) = std::env::var_os(DRAWN) else { return fixed.to_vec() };
+    let count: u64 = count.to_string_lossy().parse().expect("the number of seeds is a number");
+    let seeds = crate::drawn()..crate::drawn() + count;
+    // Kinds differ in their seeds, too.
+    seeds.flat_map(|seed| (seed..).zip(all.iter().copied())).collect()
+}
+
+/// Outcomes of forgeries.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ForgeryCounts {
+    /// Forgeries that were refused.
+    pub refused: u64,
+    /// Forgeries that were taken for state, and went on.
+    pub went_on: u64,
+}
+
+impl ForgeryCounts {
+    /// Counts a forgery, which `is_taken` for state or refused.
+    pub fn count(&mut self, is_taken: bool) {
+        *(if is_taken { &mut self.went_on } else { &mut self.refused }) += 1;
+    }
+
+    /// Requires that forgeries were of both kinds: else what is forged is never looked at, or all of it refused unseen. At least one in 40 is far below
+    /// what any seed gives, one in ten or more.
+    ///
+    /// # Panics
+    /// If they were not.
+    pub fn require_both(self) {
+        let least = (self.refused + self.went_on) / 40;
+        assert!(self.refused > least && self.went_on > least, "{self:?}");
+    }
+}
+
 /// Bytes in front of the blocks of a snapshot or a checkpoint: what it is, and its format.
 pub const HEAD: usize = 12;
 

@@ -31,6 +31,15 @@ macro_rules! fuzz_target {
     };
 }
 
+/// The first seed of a test that draws its cases by itself: that of property tests, at most some four billion, or 1.
+///
+/// # Panics
+/// Where `PROPTEST_RNG_SEED` is no number.
+pub fn drawn() -> u64 {
+    let given = std::env::var_os("PROPTEST_RNG_SEED").map(|seed| seed.to_string_lossy().parse::<u64>());
+    given.map_or(1, |seed| seed.expect("PROPTEST_RNG_SEED is a number") % (1 << 32))
+}
+
 /// A change of a sample, at a place in it.
 #[derive(Clone, Debug)]
 enum Edit {

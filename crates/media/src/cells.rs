@@ -11,12 +11,12 @@ pub use block::RowLuck;
 pub use calm::CalmSensing;
 pub use initial::{AgeRange, InitialState};
 
-use crate::Geometry;
 use crate::reliability::{BlockVariation, PageTypes, RberModel, RberParts, SATURATED_RBER};
+use crate::{CellMode, Geometry};
 use block::{BlockCells, ErrorLaw};
 use outlast_tables::{filled, prefetch};
 use outlast_units::rng::{mix, sub_seed};
-use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, Nanos, Row};
+use outlast_units::{BlockIndex, Group, IndexVec, JsonSchema, ModeId, Nanos, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -42,6 +42,8 @@ pub struct CellsConfig<'a> {
     pub page_types: Option<&'a PageTypes>,
     /// Scope of read disturbance.
     pub scope: ReadScope,
+    /// Further modes of superblocks; `model` and `page_types` are those of the first.
+    pub modes: &'a [CellMode],
 }
 
 /// A sensing whose error rate reached [`SATURATED_RBER`].
@@ -77,8 +79,9 @@ pub struct RowSensing {
 /// RBER of a sensing is the model's within a relative 3e-7.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct FlashCells {
+    /// The law of errors in each mode.
     #[persist(skip)]
-    model: RberModel,
+    laws: IndexVec<ModeId, ModeLaw>,
     #[persist(each)]
     blocks: IndexVec<BlockIndex, BlockCells>,
     /// Program time of each group, in ticks since the epoch; [`UNWRITTEN`] of one that holds nothing.
@@ -86,8 +89,9 @@ pub struct FlashCells {
     programmed: IndexVec<Group, u32>,
     /// Ticks from the epoch to time zero.
     before_zero: u64,
+    /// Page rows of a block.
     #[persist(skip)]
-    law: ErrorLaw,
+    rows: usize,
     /// Reads of each row of each block; empty unless reads disturb only their page.
     #[persist(each)]
     row_reads: Vec<u32>,
@@ -101,13 +105,44 @@ pub struct FlashCells {
     alarms: VecDeque<BlockIndex>,
     saturations: u64,
     first_saturation: Option<RberSaturation>,
-    /// Cached coefficients of the model, with the cycles that they belong to: blocks are often as worn as the one before.
-    unit_parts: (u32, RberParts),
+    /// Cached coefficients of a model, with the mode and the cycles that they belong to: blocks are often as worn as the one before.
+    unit_parts: (ModeId, u32, RberParts),
     first_block: u64,
     seed: u64,
     luck_seed: u64,
     #[persist(skip)]
     variation: BlockVariation,
+}
+
+/// The law of errors in one mode.
+#[derive(Clone, Debug)]
+struct ModeLaw {
+    model: RberModel,
+    errors: ErrorLaw,
+}
+
+impl ModeLaw {
+    /// The law of `model` with factors of page types, for blocks of `rows` rows.
+    fn new(model: &RberModel, page_types: Option<&PageTypes>, rows: usize) -> Self {
+        let (n, q) = match model {
+            RberModel::PowerLaw(law) => (law.n, law.q),
+            // Without retention and disturbance, or with both looked up: their coefficients are 0.
+            RberModel::Exponential(_) | RberModel::TwoPoint(_) | RberModel::Grid(_) => (0.0, 0.0),
+        };
+        let row_ln_factor: Vec<f64> = match page_types {
+            Some(types) => types.ln_factors().iter().copied().cycle().take(rows).collect(),
+            None => vec![0.0; rows],
+        };
+        Self { model: model.clone(), errors: ErrorLaw::new(n, q, model, row_ln_factor) }
+    }
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
 }
 
 /// Time since a group was written, in tenths of a second.
@@ -145,37 +180,37 @@ impl FlashCells {
         let count =
             usize::from(dies) * usize::from(geometry.planes_per_die) * geometry.blocks_per_plane as usize;
         let rows = geometry.pages_per_block as usize;
-        let (n, q) = match config.model {
-            RberModel::PowerLaw(law) => (law.n, law.q),
-            // Without retention and disturbance, or with both looked up: their coefficients are 0.
-            RberModel::Exponential(_) | RberModel::TwoPoint(_) | RberModel::Grid(_) => (0.0, 0.0),
-        };
-        let row_ln_factor: Vec<f64> = match config.page_types {
-            Some(types) => types.ln_factors().iter().copied().cycle().take(rows).collect(),
-            None => vec![0.0; rows],
-        };
+        let first = ModeLaw::new(config.model, config.page_types, rows);
+        let further = config.modes.iter().map(|mode| {
+            ModeLaw::new(mode.rber.as_ref().unwrap_or(config.model), mode.page_types.as_ref(), rows)
+        });
+        let laws: IndexVec<ModeId, ModeLaw> = std::iter::once(first).chain(further).collect();
         let row_reads = match config.scope {
             ReadScope::Block => Vec::new(),
             ReadScope::Page => vec![0; count * rows],
         };
-        let types = config.page_types.map_or(1, |types| types.ln_factors().len()).min(rows);
+        // Alarms are kept by type; modes whose types differ share the smallest cycle of rows that fits all.
+        let in_modes = config.modes.iter().map(|mode| mode.page_types.as_ref());
+        let all_types = std::iter::once(config.page_types).chain(in_modes);
+        let types = all_types.map(|types| types.map_or(1, |types| types.ln_factors().len()));
+        let types = types.fold(1, least_common_multiple).min(rows);
         let row_alarms = match config.scope {
             ReadScope::Block => Vec::new(),
             ReadScope::Page => vec![NEVER; count * types],
         };
         let mut cells = Self {
-            model: config.model.clone(),
             blocks: IndexVec::from(filled(BlockCells::NEW, count)),
             programmed: IndexVec::from(filled(0, groups as usize)),
             before_zero: 0,
-            law: ErrorLaw::new(n, q, config.model, row_ln_factor),
+            rows,
+            laws,
             row_reads,
             row_alarms,
             types,
             alarms: VecDeque::new(),
             saturations: 0,
             first_saturation: None,
-            unit_parts: (0, config.model.coefficients(0.0)),
+            unit_parts: (ModeId::FIRST, 0, config.model.coefficients(0.0)),
             first_block: first_block_number,
             seed,
             luck_seed: sub_seed(seed, "media.luck"),
@@ -212,7 +247,7 @@ impl FlashCells {
             self.blocks[block].reads = initial.block_reads;
             self.blocks[block].alarm = NEVER;
         }
-        let rows = self.law.rows() as u32;
+        let rows = self.rows as u32;
         self.row_reads.fill(initial.block_reads / rows);
         self.row_alarms.fill(NEVER);
         self.alarms.clear();
@@ -226,13 +261,33 @@ impl FlashCells {
         self.blocks[block].reads = 0;
         self.blocks[block].alarm = NEVER;
         if !self.row_reads.is_empty() {
-            let (index, rows) = (block.index(), self.law.rows());
+            let (index, rows) = (block.index(), self.rows);
             self.row_reads[index * rows..(index + 1) * rows].fill(0);
             self.row_alarms[index * self.types..(index + 1) * self.types].fill(NEVER);
         }
         if !self.alarms.is_empty() {
             self.alarms.retain(|&other| other != block);
         }
+    }
+
+    /// Sets the mode in which a block that is erased is used until its next erasure: its error rate follows the law of that mode.
+    ///
+    /// # Panics
+    /// If there is no such mode.
+    pub fn set_mode(&mut self, block: BlockIndex, mode: ModeId) {
+        assert!(usize::from(mode.0) < self.laws.len(), "mode {} of {}", mode.0, self.laws.len());
+        let record = &mut self.blocks[block];
+        if record.mode != mode {
+            record.mode = mode;
+            let cycles = record.cycles;
+            self.wear(block, cycles);
+        }
+    }
+
+    /// The law of errors of a block.
+    #[inline]
+    fn law(&self, block: &BlockCells) -> &ErrorLaw {
+        &self.laws[block.mode].errors
     }
 
     /// Sets the program time of a group that is written now, unless it holds older data: a group is as old as the first data in it.
@@ -260,8 +315,10 @@ impl FlashCells {
             (reads, is_due) = self.count_row(block, row);
         }
         let record = &self.blocks[block];
-        let sensing =
-            RowSensing { ln_rber: self.law.ln_rber(record, row, age, reads), luck: record.luck_of_row(row) };
+        let sensing = RowSensing {
+            ln_rber: self.law(record).ln_rber(record, row, age, reads),
+            luck: record.luck_of_row(row),
+        };
         if is_due {
             self.raise(block);
         }
@@ -283,7 +340,7 @@ impl FlashCells {
     #[inline(never)]
     fn count_row(&mut self, block: BlockIndex, row: Row) -> (u32, bool) {
         let alarm = self.row_alarms[block.index() * self.types + row.index() % self.types];
-        let counter = &mut self.row_reads[block.index() * self.law.rows() + row.index()];
+        let counter = &mut self.row_reads[block.index() * self.rows + row.index()];
         let before = *counter;
         *counter = before.saturating_add(1);
         (before, *counter >= alarm)
@@ -293,16 +350,18 @@ impl FlashCells {
     #[inline]
     pub fn ln_rber(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> f64 {
         let age = self.age(group, now).0;
-        self.law.ln_rber(&self.blocks[block], row, age, self.row_reads(block, row)).min(LN_SATURATED)
+        let record = &self.blocks[block];
+        self.law(record).ln_rber(record, row, age, self.row_reads(block, row)).min(LN_SATURATED)
     }
 
     /// The RBER by mechanism, factors of block and page type included; the sum may exceed 0.5. For reports.
     pub fn rber_parts(&self, block: BlockIndex, row: Row, group: Group, now: Nanos) -> RberParts {
         let record = &self.blocks[block];
         let (days, reads) = (self.days(group, now), f64::from(self.row_reads(block, row)));
-        let parts = self.model.parts(f64::from(record.cycles), days, reads);
+        let law = &self.laws[record.mode];
+        let parts = law.model.parts(f64::from(record.cycles), days, reads);
         let block_factor = self.variation.factor(self.seed, self.first_block + u64::from(block.0));
-        let factor = block_factor * self.law.ln_factor(Some(row)).exp();
+        let factor = block_factor * law.errors.ln_factor(Some(row)).exp();
         RberParts {
             floor: parts.floor * factor,
             wear: parts.wear * factor,
@@ -320,8 +379,9 @@ impl FlashCells {
     pub fn worst_expected_errors(&self, block: BlockIndex, group: Group, now: Nanos, bits: u32) -> f64 {
         let record = &self.blocks[block];
         let age = self.age(group, now).0;
-        let ln_rber =
-            |row| self.law.ln_rber(record, row, age, self.most_reads(block, Some(row))).min(LN_SATURATED);
+        let ln_rber = |row| {
+            self.law(record).ln_rber(record, row, age, self.most_reads(block, Some(row))).min(LN_SATURATED)
+        };
         let ln_worst = (0..self.types as u32).map(Row).map(ln_rber).fold(f64::NEG_INFINITY, f64::max);
         f64::from(bits) * ln_worst.exp()
     }
@@ -345,7 +405,7 @@ impl FlashCells {
     /// Reads that the error model counts for a row: those of its block, or its own if reads disturb only their page.
     #[inline]
     pub fn row_reads(&self, block: BlockIndex, row: Row) -> u32 {
-        match self.row_reads.get(block.index() * self.law.rows() + row.index()) {
+        match self.row_reads.get(block.index() * self.rows + row.index()) {
             Some(&reads) => reads,
             None => self.blocks[block].reads,
         }
@@ -393,10 +453,11 @@ impl FlashCells {
 
     /// Sets the coefficients of a block after `cycles` P/E cycles.
     fn wear(&mut self, block: BlockIndex, cycles: u32) {
-        if self.unit_parts.0 != cycles {
-            self.unit_parts = (cycles, self.model.coefficients(f64::from(cycles)));
+        let mode = self.blocks[block].mode;
+        if (self.unit_parts.0, self.unit_parts.1) != (mode, cycles) {
+            self.unit_parts = (mode, cycles, self.laws[mode].model.coefficients(f64::from(cycles)));
         }
-        let parts = self.unit_parts.1;
+        let parts = self.unit_parts.2;
         let number = self.first_block + u64::from(block.0);
         let factor = self.variation.factor(self.seed, number);
         let record = &mut self.blocks[block];

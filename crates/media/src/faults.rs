@@ -4,10 +4,12 @@
 //! that relocation cannot read is lost, and recorded as lost.
 
 mod hazard;
+mod hazard_clock;
 mod spec;
 mod tear;
 
-pub use hazard::{HazardClock, HazardConfig};
+pub use hazard::{AgeFactor, HazardConfig};
+pub use hazard_clock::HazardClock;
 pub use spec::{FaultKind, FaultSpec};
 pub use tear::{ShornShare, UnitTear};
 

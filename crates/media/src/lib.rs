@@ -6,6 +6,7 @@ mod contents;
 mod error;
 mod faults;
 mod geometry;
+mod mode;
 mod order;
 mod program_unit;
 pub mod reliability;
@@ -19,9 +20,11 @@ pub use cells::{
 pub use contents::{BlankUnit, ByteStore, SlotBytes, StoreAddress, UnitBytes};
 pub use error::ConfigError;
 pub use faults::{
-    DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, HazardClock, HazardConfig, ShornShare, UnitTear,
+    AgeFactor, DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, HazardClock, HazardConfig, ShornShare,
+    UnitTear,
 };
 pub use geometry::{DieAddress, Geometry};
+pub use mode::CellMode;
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;
 pub use timing::{

@@ -5,6 +5,7 @@ use std::ops::Range;
 /// Columns of pages, such as the blocks of several planes that are always programmed and erased together. It asserts what NAND
 /// demands of each: rows are programmed in order, each once between two erasures.
 #[derive(Clone, Debug, outlast_persist::Restore)]
+#[persist(check)]
 pub struct ProgramOrder {
     /// The row that must be programmed next, of each column.
     #[persist(each)]
@@ -17,6 +18,16 @@ impl ProgramOrder {
     /// `columns` columns of `rows` rows, erased.
     pub fn new(columns: usize, rows: u32) -> Self {
         Self { next: vec![0; columns], rows }
+    }
+
+    /// No column has been programmed beyond its end.
+    fn check_restored(&self) -> Result<(), String> {
+        match self.next.iter().position(|&next| next > self.rows) {
+            None => Ok(()),
+            Some(column) => {
+                Err(format!("column {column} is programmed to row {}, of {}", self.next[column], self.rows))
+            }
+        }
     }
 
     /// Programs row `row` of column `column`.
@@ -78,6 +89,15 @@ mod tests {
         order.erase(1);
         assert_eq!([0, 1, 2].map(|column| order.programmed(column)), [0, 0, 1]);
         order.program(1, 0);
+    }
+
+    #[test]
+    fn a_column_that_was_read_ends_within_its_block() {
+        let mut order = ProgramOrder::new(2, 4);
+        order.next[1] = 4;
+        assert_eq!(order.check_restored(), Ok(()));
+        order.next[1] = 5;
+        assert_eq!(order.check_restored(), Err("column 1 is programmed to row 5, of 4".to_owned()));
     }
 
     #[test]

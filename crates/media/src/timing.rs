@@ -1,7 +1,7 @@
 //! Durations of flash operations.
 
-use crate::{ConfigError, Geometry};
-use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
+use crate::{CellMode, ConfigError, Geometry};
+use outlast_units::{ByteRate, Bytes, JsonSchema, ModeId, Nanos, Row};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
@@ -187,12 +187,20 @@ pub fn at_most_a_second(field: &str, time: Nanos) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Timing looked up by page and unit count, computed once: no division on the hot path.
+/// A time in the width of the table.
+fn narrow(field: &str, time: Nanos) -> Result<u32, ConfigError> {
+    u32::try_from(time.0)
+        .map_err(|_| ConfigError::new(field, time, format!("is limited to {}", Nanos(u64::from(u32::MAX)))))
+}
+
+/// Timing looked up by mode, page and unit count, computed once: no division on the hot path.
 #[derive(Clone, Debug)]
 pub struct TimingTable {
-    /// tR of each page of a block.
+    /// Pages of a block: the stride of modes in `read` and `program`.
+    rows: u32,
+    /// tR of each page of a block, mode by mode.
     read: Vec<u32>,
-    /// tPROG of each page of a block; where several are programmed together, that of all of them is the first one's.
+    /// tPROG of each page of a block, mode by mode; where several are programmed together, that of all of them is the first one's.
     program: Vec<u32>,
     /// Channel time of the data of 0, 1, 2, … units.
     transfer: Vec<u32>,
@@ -204,7 +212,7 @@ pub struct TimingTable {
 
 impl TimingTable {
     /// The table for transfers of up to `max_units` units of `unit` bytes (with their share of the spare area), where each `one_shot` pages
-    /// are programmed together.
+    /// are programmed together. Its only mode is that of `timing`.
     ///
     /// # Errors
     /// A time above 4.29 s, which no flash operation takes and the table cannot hold; or times of pages that are programmed together.
@@ -215,16 +223,6 @@ impl TimingTable {
         max_units: u32,
         one_shot: u32,
     ) -> Result<Self, ConfigError> {
-        let narrow = |field: &str, time: Nanos| {
-            u32::try_from(time.0).map_err(|_| {
-                ConfigError::new(field, time, format!("is limited to {}", Nanos(u64::from(u32::MAX))))
-            })
-        };
-        let by_page = |field: &str, times: &PageTimes| {
-            (0..geometry.pages_per_block)
-                .map(|page| narrow(field, times.of_page(page)))
-                .collect::<Result<Vec<_>, _>>()
-        };
         let with_spare = |units: u32| {
             let user = u128::from(unit.0) * u128::from(units);
             let whole = user * u128::from(geometry.page_size.0 + geometry.spare_per_page.0);
@@ -234,35 +232,55 @@ impl TimingTable {
             .map(|units| narrow("device.timing.bus", timing.bus.time_for(with_spare(units))))
             .collect::<Result<Vec<_>, _>>()?;
         narrow("device.timing.erase", timing.erase)?;
-        if let (PageTimes::ByType(times), 2..) = (&timing.program, one_shot) {
+        let mut table = Self {
+            rows: geometry.pages_per_block,
+            read: Vec::new(),
+            program: Vec::new(),
+            transfer,
+            erase: timing.erase,
+            command: timing.command,
+        };
+        table.add_times(&timing.read, &timing.program, one_shot)?;
+        Ok(table)
+    }
+
+    /// Adds the times of a further mode, which gets the next number.
+    ///
+    /// # Errors
+    /// As [`TimingTable::new`].
+    pub fn add_mode(&mut self, mode: &CellMode) -> Result<(), ConfigError> {
+        self.add_times(&mode.read, &mode.program, mode.one_shot)
+    }
+
+    fn add_times(&mut self, read: &PageTimes, program: &PageTimes, one_shot: u32) -> Result<(), ConfigError> {
+        if let (PageTimes::ByType(times), 2..) = (program, one_shot) {
             let given = format!("{} times", times.len());
             let limit = "takes one time where device.ftl.one_shot programs several pages together";
             return Err(ConfigError::new("device.timing.program", given, limit));
         }
-        let mut program = by_page("device.timing.program", &timing.program)?;
-        for (page, time) in program.iter_mut().enumerate() {
-            if !(page as u32).is_multiple_of(one_shot) {
-                *time = 0;
-            }
+        for page in 0..self.rows {
+            self.read.push(narrow("device.timing.read", read.of_page(page))?);
+            let program = narrow("device.timing.program", program.of_page(page))?;
+            self.program.push(if page.is_multiple_of(one_shot) { program } else { 0 });
         }
-        Ok(Self {
-            read: by_page("device.timing.read", &timing.read)?,
-            program,
-            transfer,
-            erase: timing.erase,
-            command: timing.command,
-        })
+        Ok(())
     }
 
-    /// tR of page `page`.
+    /// Place of page `row` of a block in mode `mode` in the lists of times.
     #[inline]
-    pub fn read(&self, page: u32) -> Nanos {
-        Nanos(u64::from(self.read[page as usize]))
+    fn place(&self, mode: ModeId, row: Row) -> usize {
+        debug_assert!(row.0 < self.rows, "row {row} of a block of {} rows", self.rows);
+        (u32::from(mode.0) * self.rows + row.0) as usize
     }
-    /// tPROG of page `page`.
+    /// tR of page `row` of a block in mode `mode`.
     #[inline]
-    pub fn program(&self, page: u32) -> Nanos {
-        Nanos(u64::from(self.program[page as usize]))
+    pub fn read(&self, mode: ModeId, row: Row) -> Nanos {
+        Nanos(u64::from(self.read[self.place(mode, row)]))
+    }
+    /// tPROG of page `row` of a block in mode `mode`.
+    #[inline]
+    pub fn program(&self, mode: ModeId, row: Row) -> Nanos {
+        Nanos(u64::from(self.program[self.place(mode, row)]))
     }
     /// Channel time of the data of `units` units, their share of the spare area included.
     #[inline]

@@ -1,8 +1,10 @@
 //! Do the cells of a drive have the error rates of their model, block by block and read by read?
 
 use outlast_media::reliability::{BlockVariation, PageTypes, RberModel, chip};
-use outlast_media::{AgeRange, CellsConfig, FlashCells, Geometry, InitialState, ReadScope};
-use outlast_units::{BlockIndex, Bytes, Group, Nanos, Row};
+use outlast_media::{
+    AgeRange, CellMode, CellsConfig, FlashCells, Geometry, InitialState, PageTimes, ReadScope,
+};
+use outlast_units::{BlockIndex, Bytes, Group, ModeId, Nanos, Row};
 use proptest::prelude::*;
 
 const DAY: u64 = 86_400_000_000_000;
@@ -31,6 +33,7 @@ fn plain(name: &str) -> CellsConfig<'static> {
         variation: BlockVariation::default(),
         page_types: None,
         scope: ReadScope::Block,
+        modes: &[],
     }
 }
 
@@ -115,7 +118,7 @@ proptest! {
         let page_types = PageTypes { factors };
         let variation = BlockVariation { sigma };
         let config =
-            CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block };
+            CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block, modes: &[] };
         let mut cells = cells(&config, 2, seed);
         let age = Nanos(tenths * 100_000_000);
         let initial = InitialState { age: AgeRange::Same(age), block_reads: reads, ..InitialState::default() };
@@ -150,7 +153,7 @@ proptest! {
         let page_types = PageTypes { factors: vec![0.8, 0.95, 1.25] };
         let variation = BlockVariation { sigma: 0.3 };
         let config =
-            CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block };
+            CellsConfig { model: model(name), variation, page_types: Some(&page_types), scope: ReadScope::Block, modes: &[] };
         let mut cells = cells(&config, 1, seed);
         cells.erased(BlockIndex(1), cycles);
         let now = days(age);
@@ -193,6 +196,57 @@ proptest! {
                 }
             }
             None => prop_assert!(expected > 13.6 * 365.0, "{expected}"),
+        }
+    }
+}
+
+/// Two laws in one drive: a block has that of its mode, whatever others have, and the mode of its last opening.
+#[test]
+fn a_block_has_the_error_rate_of_the_mode_in_which_it_is_used() {
+    let page_types = PageTypes { factors: vec![0.5, 2.0] };
+    let mode = CellMode {
+        rows: 4,
+        one_shot: 1,
+        read: PageTimes::Same(Nanos::micros(30)),
+        program: PageTimes::Same(Nanos::micros(200)),
+        rber: Some(model("mlc-3x-nm").clone()),
+        page_types: Some(page_types.clone()),
+        endurance: None,
+    };
+    let variation = BlockVariation { sigma: 0.3 };
+    let first = CellsConfig { variation, ..plain("tlc-72-layer") };
+    let second = CellsConfig {
+        model: model("mlc-3x-nm"),
+        page_types: Some(&page_types),
+        ..CellsConfig { variation, ..plain("mlc-3x-nm") }
+    };
+    let modes = [mode.clone()];
+    let both = CellsConfig { modes: &modes, ..first };
+    let [mut both, mut first, mut second] = [&both, &first, &second].map(|config| cells(config, 1, 9));
+    for block in (0..4).map(BlockIndex) {
+        for cells in [&mut both, &mut first, &mut second] {
+            cells.erased(block, 700 + block.0);
+        }
+    }
+    let rates = |cells: &FlashCells, block| {
+        [0, 1, 2, 3].map(|row| cells.ln_rber(block, Row(row), Group(0), days(40)).to_bits())
+    };
+    let in_second = |block: u32, even: bool| block.is_multiple_of(2) == even;
+    for even in [true, false] {
+        for block in 0..4 {
+            both.set_mode(BlockIndex(block), ModeId(u8::from(in_second(block, even))));
+        }
+        for block in 0..4 {
+            let alone = if in_second(block, even) { &second } else { &first };
+            assert_eq!(rates(&both, BlockIndex(block)), rates(alone, BlockIndex(block)), "block {block}");
+            let parts = [&both, alone].map(|cells| {
+                cells.rber_parts(BlockIndex(block), Row(1), Group(0), days(40)).total().to_bits()
+            });
+            assert_eq!(parts[0], parts[1]);
+            let sensed = both.preview_sensing(BlockIndex(block), Row(1), Group(0), days(40));
+            assert_eq!(sensed, alone.preview_sensing(BlockIndex(block), Row(1), Group(0), days(40)));
+            let until = |cells: &FlashCells| cells.time_until(BlockIndex(block), Group(0), 0.01, days(1));
+            assert_eq!(until(&both), until(alone));
         }
     }
 }

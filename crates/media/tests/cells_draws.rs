@@ -20,7 +20,7 @@ fn cells(first_block: u64, seed: u64) -> FlashCells {
         spare_per_page: Bytes(0),
     };
     let variation = BlockVariation { sigma: 0.4 };
-    let config = CellsConfig { model, variation, page_types: None, scope: ReadScope::Block };
+    let config = CellsConfig { model, variation, page_types: None, scope: ReadScope::Block, modes: &[] };
     FlashCells::new(&config, &geometry, 1, first_block, BLOCKS, seed)
 }
 

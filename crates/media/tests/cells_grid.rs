@@ -40,6 +40,7 @@ fn cells(model: &RberModel, cycles: u32, days: u64, reads: u32) -> FlashCells {
         variation: BlockVariation::default(),
         page_types: Some(&types),
         scope: ReadScope::Block,
+        modes: &[],
     };
     let mut cells = FlashCells::new(&config, &GEOMETRY, 1, 0, 4, 7);
     let age = AgeRange::Same(Nanos::secs(days * 86_400));

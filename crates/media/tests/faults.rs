@@ -1,7 +1,7 @@
 //! Does damaged hardware fail where it is damaged, and nowhere else?
 
 use outlast_media::{
-    BlockAddress, DefectConfig, DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, Geometry,
+    AgeFactor, BlockAddress, DefectConfig, DieDamage, DieFaults, DriveFault, FaultKind, FaultSpec, Geometry,
     HazardClock, HazardConfig, PhysicalBlocks,
 };
 use outlast_units::{BlockId, BlockIndex, Bytes, DieId, LocalDie, Nanos, Row};
@@ -293,6 +293,72 @@ fn switching_one_hazard_on_shifts_no_other() {
     assert_eq!(times(&alone), times(&HazardConfig { page_per_year: 1000.0, ..alone.clone() }));
     assert!(times(&alone)[0].0 >= Nanos::secs(3));
     assert_eq!(HazardClock::new(&HazardConfig::default(), &geometry(), Nanos::ZERO, 7).next(), Nanos::MAX);
+}
+
+/// Times of the failures of dies in `years` years, with 1,000 a year at a factor of 1.
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+fn die_failures(by_age: &[(u64, f64)], age_days: u64, years: u64) -> Vec<Nanos> {
+    let day = 86_400;
+    let hazards = HazardConfig {
+        die_per_year: 1000.0,
+        by_age: by_age
+            .iter()
+            .map(|&(from, factor)| AgeFactor { from: Nanos::secs(from * day), factor })
+            .collect(),
+        age: Nanos::secs(age_days * day),
+        ..HazardConfig::default()
+    };
+    hazards.validate("device.hazards").unwrap();
+    let mut clock = HazardClock::new(&hazards, &geometry(), Nanos::ZERO, 7);
+    let mut times = Vec::new();
+    while clock.next() < Nanos::secs(years * 365 * day) {
+        times.push(clock.next());
+        clock.draw();
+    }
+    times
+}
+
+/// The oracle is the integral of the rate over each span; a Poisson count is within five times the root of its mean but once in a million.
+#[test]
+fn failures_follow_the_rate_of_the_age() {
+    let bathtub = [(0, 5.0), (90, 1.0), (200, 0.0), (400, 0.5), (1000, 20.0)];
+    for age in [0, 30, 250, 2000] {
+        let times = die_failures(&bathtub, age, 4);
+        let ends = bathtub.iter().skip(1).map(|&(from, _)| from).chain([u64::MAX]);
+        for (&(from, factor), end) in bathtub.iter().zip(ends) {
+            let (first, last) = (from.max(age), end.min(age + 4 * 365));
+            let mean = 1000.0 / 365.0 * factor * last.saturating_sub(first) as f64;
+            let within = |at: &&Nanos| (first..last).contains(&(at.0 / 86_400_000_000_000 + age));
+            let found = times.iter().filter(within).count() as f64;
+            assert!((found - mean).abs() <= 5.0 * mean.sqrt(), "age {age}, from {from}: {found} of {mean}");
+        }
+    }
+    assert_eq!(die_failures(&[(0, 1.0)], 0, 1), die_failures(&[], 0, 1), "a factor of 1 changes nothing");
+    assert_eq!(
+        die_failures(&[(0, 1.0), (10, 0.0)], 20, 4),
+        [],
+        "nothing breaks where the factor is 0 for good"
+    );
+}
+
+#[test]
+fn factors_by_age_out_of_order_are_refused_by_name() {
+    let refused = |by_age: &[(u64, f64)], age| {
+        let by_age =
+            by_age.iter().map(|&(from, factor)| AgeFactor { from: Nanos::secs(from), factor }).collect();
+        let hazards = HazardConfig { by_age, age: Nanos::secs(age), ..HazardConfig::default() };
+        hazards.validate("device.hazards").unwrap_err().to_string()
+    };
+    assert!(refused(&[(1, 1.0)], 0).starts_with("device.hazards.by_age[0].from = 1s: must be 0s"));
+    assert!(
+        refused(&[(0, 1.0), (5, 1.0), (5, 2.0)], 0)
+            .starts_with("device.hazards.by_age[2].from = 5s: must be later")
+    );
+    assert!(
+        refused(&[(0, -1.0)], 0)
+            .starts_with("device.hazards.by_age[0].factor = -1: must be between 0 and 1e6")
+    );
+    assert!(refused(&[], 9).starts_with("device.hazards.age = 9s: is for rates that change with age"));
 }
 
 #[test]

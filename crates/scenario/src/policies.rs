@@ -79,6 +79,9 @@ decisions! {
     /// How host writes are paced by collection: a policy of `device.ftl.gc.pacing`, or code of your own, which says for each victim what
     /// share of that setting's pace the host has. Default: what that setting says.
     pacing = Pacing;
+    /// Whether a die that has shown a sign of failure is expected to fail, so that its data is moved away while it can be read: code of your own, with
+    /// `device.repair.predict`. Default: as the limits of that table say.
+    predict = Predict;
     /// When and how an array repairs the failure of a die in a member: a way of `array.repair.way`, or code of your own, asked when the member tells of it.
     /// Default: at once, as that setting says.
     repair = Repair;
@@ -167,6 +170,11 @@ pub(super) fn apply_policies(scenario: &mut Scenario) -> Result<(), ConfigError>
         }
         _ => {}
     }
+    let predicts = scenario.device.repair.as_ref().is_some_and(|repair| repair.predict.is_some());
+    if let Some(name) = policies.predict.as_deref().filter(|_| !predicts) {
+        let limit = "decides for the dies that device.repair.predict watches; add that table";
+        return Err(ConfigError::new("policies.predict", name, limit));
+    }
     if policies.code.is_some() && scenario.device.protection.is_none() {
         let limit = "chooses among codes; give the drive parity, with device.protection";
         return Err(ConfigError::new("policies.code", policies.code.as_deref().unwrap_or_default(), limit));
@@ -249,6 +257,7 @@ impl Scenario {
             PolicyDecision::Placement => self.workload.placement.is_some(),
             PolicyDecision::Code => self.device.ftl.own.code.is_some(),
             PolicyDecision::Pacing => self.device.ftl.own.pacing.is_some(),
+            PolicyDecision::Predict => self.device.ftl.own.predict.is_some(),
             PolicyDecision::Repair => array_policies.is_some_and(|policies| policies.repair.is_some()),
             PolicyDecision::Rebuild => array_policies.is_some_and(|policies| policies.rebuild.is_some()),
             PolicyDecision::RepairOrder => {

@@ -38,6 +38,10 @@ const PRESETS: &[Preset] = &[
         "Eight small drives as RAID-5; a die fails and is repaired in place; runs in seconds"
     ),
     preset!(
+        "all-five",
+        "Four small drives as RAID-5 with the mechanisms of all five papers; runs in seconds"
+    ),
+    preset!(
         "pm1643-raid5",
         "A die of one of eight PM1643 in RAID-5 fails and is repaired (Reparo), capacity scaled down"
     ),

@@ -29,6 +29,16 @@ enum ControlRequest {
         #[serde(default)]
         device: usize,
     },
+    /// Sectors that a drive wants written again, such as those of a failed die.
+    LbaStatus {
+        #[serde(default)]
+        device: usize,
+        /// First byte asked for.
+        #[serde(default)]
+        offset: u64,
+        /// Number of bytes asked for; to the end of the drive by default.
+        length: Option<u64>,
+    },
     /// A failure: an entry of `[[faults]]` without its time.
     Fault { fault: Value },
     /// Loss or return of power.
@@ -160,6 +170,9 @@ fn execute(
         ControlRequest::State {} => return Ok(reports::state(service, clients)),
         ControlRequest::Smart { format, device: column } => {
             reports::smart(&service.main_device().device, format, column)
+        }
+        ControlRequest::LbaStatus { device: column, offset, length } => {
+            reports::lba_status(&service.main_device().device, column, offset, length)
         }
         ControlRequest::Fault { fault } => apply(service, &DeviceInput::Fault(&parse_fault(&fault)?)),
         ControlRequest::Power { action, span, force, shorn, torn } => {

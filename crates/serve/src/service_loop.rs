@@ -39,6 +39,7 @@ impl<S: LoopService> ServiceLoop<S> {
             if must_stop && end_by.is_none() {
                 end_by = Some(monotonic() + SHUTDOWN_GRACE);
                 self.clients.shut_down();
+                // While time stands still, requests under way would never end.
                 self.service.resume_time();
             }
             if end_by.is_some_and(|end| !self.service.is_busy() || monotonic() >= end) {

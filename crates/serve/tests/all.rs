@@ -15,6 +15,7 @@ mod limits;
 mod links;
 mod log;
 mod members;
+mod own_state;
 mod records;
 mod service_loop;
 mod stored;

@@ -118,7 +118,7 @@ fn what_does_not_belong_together_is_refused() {
     let sum = crc32c::crc32c(&newer[..24]);
     newer[24..28].copy_from_slice(&sum.to_le_bytes());
     fs::write(&log, newer).unwrap();
-    assert_eq!(refusal(&to), "log/00000001: has version 9; this program reads version 3");
+    assert_eq!(refusal(&to), "log/00000001: has version 9; this program reads version 4");
     fs::rename(&log, to.join("log/00000002")).unwrap();
     assert_eq!(refusal(&to), "log: segment 1 of the log is missing");
     fs::rename(to.join("log/00000002"), to.join("log/notes.txt")).unwrap();
@@ -133,7 +133,7 @@ fn what_does_not_belong_together_is_refused() {
     fs::write(to.join("image"), "outlast image 7 0 0\n").unwrap();
     assert_eq!(
         refusal(&to),
-        "image: has version 7; this program reads version 3: serve the image with the Outlast that wrote it, and copy its data to a new one"
+        "image: has version 7; this program reads version 4: serve the image with the Outlast that wrote it, and copy its data to a new one"
     );
     fs::write(to.join("image"), [0xff, 0xfe]).unwrap();
     assert!(refusal(&to).starts_with("image: "));
@@ -217,5 +217,5 @@ fn the_same_log_gives_what_it_always_gave() {
     let any: Vec<u64> = (0..=400).collect();
     let held = contents(&mut device, &vec![any; 64]);
     let sum = crc32c::crc32c(format!("{told} {held:?}").as_bytes());
-    assert_eq!((VERSION, sum), (3, 392_578_401), "{told} {held:?}");
+    assert_eq!((VERSION, sum), (4, 392_578_401), "{told} {held:?}");
 }

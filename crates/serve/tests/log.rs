@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use outlast_device::{Command, Op, StreamId, Tag};
+use outlast_device::{Command, NamespaceId, Op, PlacementId, Tag};
 use outlast_media::{ShornShare, UnitTear};
 use outlast_serve::log::{LogDamage, SEGMENT_HEADER, SegmentReader};
 use outlast_serve::{DeviceImage, DeviceInput, ImageOptions, InputRecorder, PowerChange, parse_fault};
@@ -24,11 +24,16 @@ enum OwnedInput {
 
 fn given() -> impl Strategy<Value = OwnedInput> {
     let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus]);
-    let command = (any::<u32>(), op, any::<u64>(), 0u32..20, any::<u8>(), any::<bool>());
-    let command = command.prop_map(|(tag, op, lba, sectors, stream, fua)| {
+    let command = (any::<u32>(), op, any::<u64>(), 0u32..20, any::<(u32, u16)>(), any::<bool>());
+    let command = command.prop_map(|(tag, op, lba, sectors, (namespace, placement), fua)| {
         OwnedInput::Command(
             tag,
-            Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba), sectors) },
+            Command {
+                namespace: NamespaceId(namespace),
+                placement: PlacementId(placement),
+                fua,
+                ..Command::new(op, Lba(lba), sectors)
+            },
         )
     });
     let power = prop::sample::select(vec![

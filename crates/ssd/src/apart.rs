@@ -59,14 +59,14 @@ impl Ssd {
             shares.iter().map(Vec::len).sum::<usize>() == units.len(),
             "each unit is in one core's share"
         );
-        let ftls = self.cores.iter_mut().map(super::core::FlashCore::ftl_mut).zip(shares);
+        let ftls = self.cores.iter_mut().map(outlast_controller::FlashCore::ftl_mut).zip(shares);
         let mut shares: Vec<_> = ftls
             .map(|(ftl, units)| CoreShare { stream: ftl.streams().host(0, 0), ftl, units, written: 0 })
             .collect();
         run(&mut shares);
         let written = shares.iter().map(|share| share.written).sum();
-        self.context.host.life.commands[Op::Write as usize] += written as u64;
-        self.context.host.life.sectors[Op::Write as usize] +=
+        self.context.commands.life.commands[Op::Write as usize] += written as u64;
+        self.context.commands.life.sectors[Op::Write as usize] +=
             written as u64 * u64::from(self.context.size.sectors_per_unit);
         if written == units.len() { Ok(()) } else { Err(written) }
     }
@@ -76,7 +76,7 @@ impl Ssd {
         self.cores.len() > 1
             && self.classifier.is_none()
             && self.context.redirection.is_none()
-            && !self.cores.iter().any(|core| core.ftl().may_wear_out_within(count as u64))
+            && !self.cores.iter().any(|core| core.ftl().space().may_wear_out_within(count as u64))
     }
 
     fn write_in_order(&mut self, units: &[u64]) -> Result<(), usize> {

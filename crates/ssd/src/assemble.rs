@@ -1,24 +1,20 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::core::{CoreContext, Cores, FlashCore, MapTimer, Processor, Unsettled};
-use crate::counters::{AtReset, Counters, PowerCuts};
 use crate::drive::Mounts;
-use crate::events::DriveEvents;
-use crate::health::{Changes, Decisions, DieLayout, FaultSchedule, Redundancy, Timer};
+use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
-use crate::places::DiePlace;
-use crate::read::{CoreCells, Corrections, Ladder, Reliability, Retries};
-use crate::repair::{Moves, Watch};
 use crate::shutdowns::Shutdowns;
-use crate::size::Size;
 use crate::ssd::Ssd;
+use crate::totals::{AtReset, PowerCuts};
+use outlast_controller::{
+    CoreCells, CoreContext, Cores, DieLayout, DiePlace, FlashCore, Processor, SharedParts, Size, Watch,
+};
 use outlast_flash::{Flash, FlashSetup};
 use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
-use outlast_units::slab::Slab;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
@@ -58,9 +54,15 @@ impl Ssd {
         let hazards = HazardClock::new(&config.hazards, geometry, Nanos::ZERO, seed);
         let sectors = if whole { units * u64::from(sectors_per_unit_of(&config)) } else { 0 };
         let classifier = Classifier::new(&config, sectors).map(Box::new);
-        let context = context_of(config, seed, &cores, places, units)?;
+        let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
+        let watch = watch_of(&config, &cores);
+        let size = Size::new(units, sectors_per_unit_of(&config));
+        let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
         let mut ssd = Self {
             is_settling: false,
+            schedule: FaultSchedule::default(),
+            changes: Changes::default(),
+            host: HostSide::new(&context.config),
             context,
             classifier,
             power_cuts: PowerCuts::default(),
@@ -75,7 +77,7 @@ impl Ssd {
         if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
-        ssd.context.call_housekeeping(ssd.context.map_timer.next());
+        ssd.context.call_housekeeping(ssd.context.next_map_flush());
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
@@ -87,59 +89,9 @@ impl Ssd {
     fn expect_hazards(&mut self, hazards: HazardClock) {
         self.expect_faults();
         let first = hazards.next();
-        self.context.schedule.begin_hazards(hazards);
+        self.schedule.begin_hazards(hazards);
         self.context.call_housekeeping(first);
     }
-}
-
-/// The parts that the flash cores of a drive of `units` mapping units share.
-///
-/// # Errors
-/// Settings of timing that cannot work.
-fn context_of(
-    config: SsdConfig,
-    seed: u64,
-    cores: &Cores,
-    places: IndexVec<DieId, DiePlace>,
-    units: u64,
-) -> Result<CoreContext, ConfigError> {
-    let flash = flash_of(&config, &places, cores[CoreId(0)].ftl().layout())?;
-    let max = config.reliability.as_ref().map_or(Some(FAULT_RETRIES), |r| r.rereads.max_retries);
-    let retries = Retries::new(max, config.reliability.as_ref().and_then(|r| r.rereads_if_protected));
-    let reliability =
-        config.reliability.as_ref().map(|r| Box::new(Reliability::new(&config, r, retries, seed)));
-    let watch = watch_of(&config, cores);
-    Ok(CoreContext {
-        fallible: reliability.is_some(),
-        striped: config.protection.is_some() || cores[CoreId(0)].ftl().layout().list_rows() != 0,
-        absent: config.absent_dies.iter().map(|&die| DieId(die)).collect(),
-        reliability,
-        ladder: Ladder::new(retries),
-        corrections: Corrections::default(),
-        timer: Timer::default(),
-        decisions: Decisions::default(),
-        redundancy: Redundancy::default(),
-        schedule: FaultSchedule::default(),
-        changes: Changes::default(),
-        redirection: None,
-        adjusted: Vec::new(),
-        moves: Moves::default(),
-        watch,
-        notes_reads: config.controller.read_cache.is_some(),
-        heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
-        map_timer: MapTimer::new(config.ftl.map_flush.and_then(|own| own.interval)),
-        ledger: None,
-        victims: None,
-        events: DriveEvents::new(cores.len(), flash.horizon()),
-        flash,
-        places,
-        reads: Slab::default(),
-        host: HostSide::new(&config),
-        size: Size::new(units, sectors_per_unit_of(&config)),
-        unsettled: Unsettled::default(),
-        counters: Counters::default(),
-        config,
-    })
 }
 
 /// Host sectors in a mapping unit.
@@ -150,7 +102,11 @@ fn sectors_per_unit_of(config: &SsdConfig) -> u32 {
 /// What is known about the health of dies, where a repair is for those that fail.
 fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<Watch>> {
     let repair = config.repair.as_ref()?;
-    Some(Box::new(Watch::new(repair, die_layout(cores, &config.geometry, repair.bad_blocks))))
+    Some(Box::new(Watch::new(
+        repair,
+        &config.ftl.own,
+        die_layout(cores, &config.geometry, repair.bad_blocks),
+    )))
 }
 
 /// The dies and channels of a drive, whose flash cores own them as `places` says.
@@ -166,6 +122,7 @@ pub(crate) fn flash_of<T: Copy>(
     Flash::new(&FlashSetup {
         geometry: &config.geometry,
         timing: &config.timing,
+        modes: &[],
         unit_size: config.ftl.mapping_unit,
         program_unit: layout.program_unit(),
         one_shot: u32::from(config.ftl.one_shot),
@@ -176,9 +133,6 @@ pub(crate) fn flash_of<T: Copy>(
         think_time: config.controller.think_time,
     })
 }
-
-/// Re-reads of a drive whose flash never errs, after a sensing that failed for a passing reason.
-const FAULT_RETRIES: u32 = 3;
 
 /// The flash cores of a drive of `units` mapping units, and to which of them each die belongs.
 fn cores_of(
@@ -206,7 +160,7 @@ fn cores_of(
             &config.defects,
             share,
             own_units,
-            options,
+            &options,
         )?;
         let cells = match &config.reliability {
             None => None,
@@ -262,7 +216,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
-        tables: FtlTables::Built,
+        ..FtlOptions::default()
     }
 }
 

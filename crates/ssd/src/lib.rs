@@ -2,33 +2,29 @@
 
 mod apart;
 mod assemble;
-mod core;
-mod counters;
+mod device;
 mod drive;
-mod events;
 mod health;
 mod host;
 mod inspect;
-mod ledger;
 mod livelock;
-mod op;
 mod placement;
-mod places;
-mod read;
-mod repair;
 mod settle;
 mod shutdowns;
-mod size;
+mod space;
 mod ssd;
+mod totals;
 mod untimed;
 
-pub use crate::core::Victim;
 pub use apart::CoreShare;
-pub use counters::{Counters, PowerCuts};
 pub use drive::{Mounts, RedundancyView};
-pub use health::{Change, Decision, Reason, RedundancyLoss};
+pub use health::Change;
 pub use inspect::{BufferView, Busy, DieState, DieView, RberLevels, SuperblockCounts};
+pub use outlast_controller::{
+    Corrections, Counters, Decision, ExactTails, PredictionCounts, Reason, RedundancyLoss, RepairRecord,
+    Victim,
+};
 pub use outlast_flash::PerArrayWork;
-pub use read::{Corrections, ExactTails};
-pub use repair::{RepairRecord, adjustment, fair_shares};
+pub use space::{adjustment, fair_shares};
 pub use ssd::Ssd;
+pub use totals::PowerCuts;

@@ -9,10 +9,9 @@
 //!
 //! Within one core not everything goes this way: collection and erasures also begin by a call, where a write waits for room and where a victim ends.
 
-use crate::core::{Due, Effect};
 use crate::livelock::LivelockWatch;
-use crate::op::InternalTask;
 use crate::ssd::Ssd;
+use outlast_controller::Effect;
 use outlast_units::Nanos;
 
 impl Ssd {
@@ -59,47 +58,28 @@ impl Ssd {
 
     #[inline]
     fn settle_next(&mut self, now: Nanos) {
-        if let Some(effect) = self.context.unsettled.take_effect() {
+        if let Some(effect) = self.context.take_effect() {
             return self.apply(now, effect);
         }
-        let core = self.context.unsettled.first();
+        let core = self.context.first_due();
         if self.context.is_command_due() && core.is_none_or(|core| !self.cores[core].is_due_first()) {
-            return match self.context.host.flushes.take_due() {
+            return match self.context.commands.flushes.take_due() {
                 Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
                 None => self.keep_moving(now),
             };
         }
         let Some(core) = core else {
-            return match self.context.unsettled.take_ask() {
+            return match self.context.take_query() {
                 Some((die, ask)) => {
                     self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask);
                 }
                 None => self.wake_waiting(now),
             };
         };
-        while let Some(due) = self.cores[core].take_due(&mut self.context) {
-            match due {
-                Due::Formers => self.cores[core].look_at_formers(now, &mut self.context),
-                Due::GcVictim => self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Gc),
-                Due::WearVictim => {
-                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::WearLeveling);
-                }
-                Due::ScrubVictim => {
-                    self.cores[core].look_at_victim(now, &mut self.context, InternalTask::Scrub);
-                }
-                Due::Wear => self.cores[core].level_wear(now, &mut self.context),
-                Due::Collect => self.cores[core].collect(now, &mut self.context),
-                Due::Scrub => self.cores[core].maybe_scrub(now, &mut self.context),
-                Due::Admit => {
-                    self.admit_waiting(now, core);
-                    self.let_held_go();
-                }
-                Due::MapFlush => self.cores[core].flush_map(now, &mut self.context),
-            }
-            if self.context.is_command_due() || self.context.unsettled.any_effect() {
-                return;
-            }
+        if self.cores[core].settle(now, &mut self.context) {
+            self.admit_waiting(now, core);
+            self.let_held_go();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The drive without time: preconditioning, and endurance studies that need no latencies.
 
 use crate::ssd::Ssd;
-use outlast_device::{Command, Op, Outcome, StreamId};
+use outlast_device::{Command, NamespaceId, Op, Outcome, PlacementId};
 use outlast_ftl::ReadCause;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
@@ -15,15 +15,16 @@ impl Ssd {
     /// If `unit` lies beyond the capacity.
     #[allow(clippy::inline_always, reason = "the whole of a loop over the drive that fills it")]
     #[inline(always)]
-    pub fn write_unit_untimed(&mut self, unit: u64, hint: u8) -> Result<(), Outcome> {
+    pub fn write_unit_untimed(&mut self, unit: u64, hint: u16) -> Result<(), Outcome> {
         let lba = outlast_units::Lba(unit * u64::from(self.context.size.sectors_per_unit));
-        let stream = StreamId(hint);
+        let placement = PlacementId(hint);
         self.put_unit(
             unit,
-            &Command { stream, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) },
+            &Command { placement, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) },
         )?;
-        self.context.host.life.commands[Op::Write as usize] += 1;
-        self.context.host.life.sectors[Op::Write as usize] += u64::from(self.context.size.sectors_per_unit);
+        self.context.commands.life.commands[Op::Write as usize] += 1;
+        self.context.commands.life.sectors[Op::Write as usize] +=
+            u64::from(self.context.size.sectors_per_unit);
         Ok(())
     }
 
@@ -64,7 +65,7 @@ impl Ssd {
         };
         self.cores[core].forget_read(lpn);
         let ftl = self.cores[core].ftl_mut();
-        let stream = ftl.streams().host(command.stream.0, class);
+        let stream = ftl.streams().host(command.placement.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
             Err(outlast_ftl::FtlFull) => Err(Outcome::ReadOnly),
@@ -80,7 +81,10 @@ impl Ssd {
     }
 
     /// Carries out a command at once, without time: mapping, collection, wear and every counter as in a timed run.
-    pub fn apply_untimed(&mut self, command: Command) -> Outcome {
+    pub fn apply_untimed(&mut self, command: &Command) -> Outcome {
+        if command.namespace != NamespaceId::FIRST {
+            return Outcome::InvalidNamespace;
+        }
         if command.op == Op::Flush {
             return Outcome::Ok;
         }
@@ -92,13 +96,13 @@ impl Ssd {
         {
             return Outcome::OutOfRange;
         }
-        let (mut unit, mut offset) = self.unit_of(command.lba.0);
+        let (mut unit, mut offset) = self.context.size.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;
         while rest != 0 {
             let sectors = rest.min(self.context.size.sectors_per_unit - offset);
             let (core, lpn) = self.context.core_of(unit);
-            let (holder, number) = self.place_of(unit);
+            let (holder, number) = self.directory().place_of(unit);
             let ftl = self.cores[holder].ftl();
             let slot = ftl.lookup(number);
             let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
@@ -120,7 +124,7 @@ impl Ssd {
                             u64::from(self.context.size.sectors_per_unit - sectors) * SECTOR_BYTES;
                         self.context.counters.reads[ReadCause::Rmw] += read;
                     }
-                    if let Err(outcome) = self.put_one(unit, &command) {
+                    if let Err(outcome) = self.put_one(unit, command) {
                         return outcome;
                     }
                     self.context.counters.host_bytes_written += u64::from(sectors) * SECTOR_BYTES;
@@ -138,7 +142,7 @@ impl Ssd {
             offset = 0;
             unit += 1;
         }
-        self.context.host.life.count(&command, Outcome::Ok);
+        self.context.commands.life.count(command, Outcome::Ok);
         Outcome::Ok
     }
 
@@ -146,7 +150,7 @@ impl Ssd {
     /// its settings say the same.
     pub fn pre_wear(&mut self, cycles: u32) {
         for core in &mut self.cores {
-            let blocks = core.ftl().blocks().all_cycles().len();
+            let blocks = core.ftl().space().blocks().all_cycles().len();
             core.ftl_mut().set_wear(&vec![cycles; blocks]);
         }
     }
@@ -165,7 +169,7 @@ impl Ssd {
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
         let Some(reliability) = &self.context.config.reliability else { return };
-        let bits = self.context.reliability.as_ref().map_or(0, |own| own.ecc().codeword_bits());
+        let bits = self.context.codeword_bits();
         for core in &mut self.cores {
             core.begin_cells(reliability, bits);
         }

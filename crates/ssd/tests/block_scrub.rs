@@ -47,7 +47,7 @@ fn block_of(ftl: &Ftl, slot: Ppn) -> BlockIndex {
     let (pu, unit) = ftl.layout().pu_of(slot);
     let place = ftl.layout().place(pu);
     let (plane, _) = ftl.layout().page_place(place, ftl.layout().pages_of_unit(unit).start);
-    ftl.block_index(place.superblock, place.lane.local_die, plane)
+    ftl.space().block_index(place.superblock, place.lane.local_die, plane)
 }
 
 fn settle(ssd: &mut Ssd, mut now: Nanos) -> Nanos {

@@ -159,14 +159,14 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
         let cycles: Vec<u32> = ftl
             .superblock(outlast_units::SuperblockId(superblock))
             .blocks()
-            .map(|block| ftl.blocks().all_cycles()[block])
+            .map(|block| ftl.space().blocks().all_cycles()[block])
             .collect();
         f64::from(cycles.iter().sum::<u32>()) / cycles.len() as f64
     };
     let means: Vec<f64> = (0..60).map(|superblock| mean_of(&ssd, superblock)).collect();
     let (least, most) =
         means.iter().fold((f64::MAX, 0.0f64), |(least, most), &mean| (least.min(mean), most.max(mean)));
-    let (low, high) = ssd.ftls().next().unwrap().cycle_range();
+    let (low, high) = ssd.ftls().next().unwrap().space().cycle_range();
     assert!((f64::from(low) - least).abs() <= 0.5 && (f64::from(high) - most).abs() <= 0.5);
     assert!(high - low > 500, "{low} to {high}");
     let in_use = (0..60).flat_map(|superblock| {
@@ -174,8 +174,8 @@ fn wear_levelling_knows_the_wear_that_blocks_came_with() {
         ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>()
     });
     let ftl = ssd.ftls().next().unwrap();
-    let truth = in_use.map(|block| ftl.blocks().all_cycles()[block]).min().unwrap();
-    assert_eq!(ftl.worn().least, truth);
+    let truth = in_use.map(|block| ftl.space().blocks().all_cycles()[block]).min().unwrap();
+    assert_eq!(ftl.space().worn().least, truth);
     // What is written first goes to the least worn.
     ssd.write_unit_untimed(0, 0).unwrap();
     let ftl = ssd.ftls().next().unwrap();
@@ -192,7 +192,7 @@ fn a_replaced_block_makes_its_superblock_younger() {
     config.ftl.capacity = Some(Bytes(400 * 4096));
     let mut ssd = Ssd::new(config, 1).unwrap();
     let mut unit = 0u64;
-    while ssd.ftls().next().unwrap().blocks().bad_blocks() < 4 {
+    while ssd.ftls().next().unwrap().space().blocks().bad_blocks() < 4 {
         unit = (unit * 7 + 3) % 400;
         ssd.write_unit_untimed(unit, 0).unwrap();
     }
@@ -201,11 +201,11 @@ fn a_replaced_block_makes_its_superblock_younger() {
         .flat_map(|superblock| {
             ftl.superblock(outlast_units::SuperblockId(superblock)).blocks().collect::<Vec<_>>()
         })
-        .map(|block| ftl.blocks().all_cycles()[block])
+        .map(|block| ftl.space().blocks().all_cycles()[block])
         .min()
         .unwrap();
     assert!(least < 5, "no block is new: {least}");
-    assert_eq!((ftl.worn().least, ftl.cycle_range().0), (least, least));
+    assert_eq!((ftl.space().worn().least, ftl.space().cycle_range().0), (least, least));
 }
 
 /// A die fails under reads; the drive finds out. The call that advances to the next completion comes back when it does.
@@ -257,39 +257,6 @@ fn any_number_of_rereads_can_be_counted() {
     ssd.advance_to_completion(Nanos::MAX, &mut completions);
     assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Ok));
     assert_eq!(ssd.counters().reads[outlast_ftl::ReadCause::Reread], 70_000);
-}
-
-/// Blocks worn to 40 of 50 rated cycles are 80 % used, whichever of them have been retired; and the report counts a change's trigger from the
-/// drive's first day.
-#[test]
-fn smart_tells_the_mean_wear_in_percent() {
-    let mut config = one_die();
-    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(50) };
-    let mut ssd = Ssd::new(config, 1).unwrap();
-    ssd.pre_wear(40);
-    assert_eq!(ssd.smart().percentage_used, 80);
-    for unit in 0..ssd.units() {
-        ssd.write_unit_untimed(unit, 0).unwrap();
-    }
-    for unit in 0..ssd.units() * 2 {
-        ssd.write_unit_untimed(unit * 7 % ssd.units(), 0).unwrap();
-    }
-    let blocks = ssd.ftls().next().unwrap().blocks();
-    assert!(blocks.max_cycles() > 40);
-    assert_eq!(ssd.smart().percentage_used, (blocks.mean_cycles() * 2.0) as u32);
-}
-
-/// A drive that takes no more writes has not carried out the write that it refuses.
-#[test]
-fn a_refused_write_is_none_that_smart_counts() {
-    let mut config = one_die();
-    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(3) };
-    let mut ssd = Ssd::new(config, 1).unwrap();
-    let mut done = 0;
-    while ssd.write_unit_untimed(done * 7 % ssd.units(), 0).is_ok() {
-        done += 1;
-    }
-    assert_eq!(ssd.smart().host_write_commands, done);
 }
 
 /// Units that could not be read count towards a change's trigger also when they were lost before the counters were reset.

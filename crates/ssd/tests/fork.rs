@@ -65,7 +65,7 @@ impl Life {
                 let known = self.model.units[first].current().len() == 1;
                 let partial = op == Op::Write && known && self.rng.below(3) == 0;
                 let skip = if partial { self.rng.below(8) as usize } else { 0 };
-                self.model.submit(op, first, end, skip, false, self.rng.below(3) as u8);
+                self.model.submit(op, first, end, skip, false, self.rng.below(3) as u16);
             }
         }
     }
@@ -87,7 +87,7 @@ impl Life {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn a_drive_and_its_forks_do_not_see_each_others_writes(

@@ -6,7 +6,7 @@ use crate::support;
 
 use outlast_device::health_log::critical_warning;
 use outlast_device::{Completion, Device, Op, Outcome, Tag};
-use outlast_media::{DieDamage, DriveFault};
+use outlast_media::{DefectConfig, DieDamage, DriveFault};
 use outlast_settings::drive::WriteCache;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -140,4 +140,42 @@ fn warnings_say_what_is_wrong() {
     config.absent_dies = vec![3];
     config.ftl.capacity = Some(outlast_units::Bytes(400 * 4096));
     assert_eq!(warning(&Ssd::new(config, 1).unwrap()), 0);
+}
+
+/// Blocks worn to 40 of 50 rated cycles are 80 % used, whichever of them have been retired.
+#[test]
+fn smart_tells_the_mean_wear_in_percent() {
+    let mut config = tiny();
+    config.geometry.channels = 1;
+    config.geometry.dies_per_chip = 1;
+    config.geometry.blocks_per_plane = 64;
+    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(50) };
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    ssd.pre_wear(40);
+    assert_eq!(ssd.smart().percentage_used, 80);
+    for unit in 0..ssd.units() {
+        ssd.write_unit_untimed(unit, 0).unwrap();
+    }
+    for unit in 0..ssd.units() * 2 {
+        ssd.write_unit_untimed(unit * 7 % ssd.units(), 0).unwrap();
+    }
+    let blocks = ssd.ftls().next().unwrap().space().blocks();
+    assert!(blocks.max_cycles() > 40);
+    assert_eq!(ssd.smart().percentage_used, (blocks.mean_cycles() * 2.0) as u32);
+}
+
+/// A drive that takes no more writes has not carried out the write that it refuses.
+#[test]
+fn a_refused_write_is_none_that_smart_counts() {
+    let mut config = tiny();
+    config.geometry.channels = 1;
+    config.geometry.dies_per_chip = 1;
+    config.geometry.blocks_per_plane = 64;
+    config.defects = DefectConfig { factory_bad: 0.0, endurance: Some(3) };
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    let mut done = 0;
+    while ssd.write_unit_untimed(done * 7 % ssd.units(), 0).is_ok() {
+        done += 1;
+    }
+    assert_eq!(ssd.smart().host_write_commands, done);
 }

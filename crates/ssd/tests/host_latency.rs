@@ -54,7 +54,7 @@ fn alone(config: SsdConfig, command: Command) -> u64 {
     ssd.submit(now, command, Tag(0));
     let mut completions = Vec::new();
     let heard = ssd.advance_to_completion(Nanos::MAX, &mut completions);
-    assert_eq!(completions, [Completion { at: heard, tag: Tag(0), outcome: Outcome::Ok }]);
+    assert_eq!(completions, [Completion::new(heard, Tag(0), Outcome::Ok)]);
     assert!(ssd.commands_in_flight() == 0);
     heard.0 - now.0
 }

@@ -24,13 +24,13 @@ fn mounts() -> impl Strategy<Value = MountConfig> {
 }
 
 /// Commands of a case.
-const COMMANDS: u32 = 2500;
+const COMMANDS: u32 = 1000;
 
-/// 16 cases of each test by default; the nightly size, half a million commands of each, is
+/// Five cases of each test by default, others by each commit; the nightly size, two hundred thousand commands of each, is
 /// `PROPTEST_CASES=200 cargo nextest run --package outlast-ssd mount::`.
 fn cases() -> ProptestConfig {
     let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 16 };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 5 };
     ProptestConfig { cases, ..default }
 }
 

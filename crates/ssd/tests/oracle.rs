@@ -5,10 +5,10 @@
 
 use crate::support;
 
-use outlast_device::{Command, Device, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Device, Op, Outcome, PlacementId, Tag};
 use outlast_ftl::ProgramCause;
 use outlast_media::{ChannelOrder, PageTimes, PlaneReads, SuspendConfig};
-use outlast_settings::drive::{HostLatency, SsdConfig, WriteCache};
+use outlast_settings::drive::{HostLatency, PausesConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::{Allocation, GcConfig, VictimPolicy, WearLeveling};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -40,9 +40,9 @@ fn drive(mut config: SsdConfig, seed: u64, commands: u32, depth: u32) -> Ssd {
         // Two writes in three go to a tenth of the space, so that overwrites, and races, are common.
         let span = if rng.below(3) == 0 { sectors } else { sectors / 10 };
         let lba = Lba(rng.below(span - length));
-        let stream = StreamId(if op == Op::Write { rng.below(3) as u8 } else { 0 });
+        let placement = PlacementId(if op == Op::Write { rng.below(3) as u16 } else { 0 });
         let fua = op == Op::Write && rng.below(10) == 0;
-        let command = Command { stream, fua, ..Command::new(op, lba, length as u32) };
+        let command = Command { placement, fua, ..Command::new(op, lba, length as u32) };
         host.submit(Tag(number), command);
         if number % 512 == 0 {
             host.ssd.self_check().unwrap();
@@ -97,6 +97,8 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
                 config.controller.link = link.then(|| ByteRate::new(500_000_000).unwrap());
                 config.controller.internal_operations = bound.then_some(1);
                 config.controller.think_time = if link { Nanos::micros(90) } else { Nanos::ZERO };
+                config.controller.pauses =
+                    bound.then_some(PausesConfig { every: Nanos::millis(2), length: Nanos::micros(900) });
                 config.controller.queue_depth = if bound { 3 } else { 64 };
                 if cpu {
                     config.controller.master_cost = Nanos(700);
@@ -124,7 +126,7 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
     fn every_read_returns_the_last_write(config in configurations(), seed: u64) {
@@ -140,7 +142,7 @@ fn factory_bad_blocks_change_nothing_that_the_host_sees() {
     config.ftl.spare_blocks = 12;
     config.defects.factory_bad = 0.1;
     let ssd = drive(config, 11, 6000, 8);
-    assert!(ssd.ftls().next().unwrap().blocks().bad_blocks() > 0);
+    assert!(ssd.ftls().next().unwrap().space().blocks().bad_blocks() > 0);
 }
 
 #[test]

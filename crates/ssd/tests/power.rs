@@ -35,14 +35,14 @@ fn promising(mut config: SsdConfig, (flush, trims): (FlushPolicy, Trims)) -> Ssd
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn what_a_drive_owes_survives_every_cut(
         config in configurations(), promises in promises(), cuts in frequencies(), seed: u64,
     ) {
         let config = promising(config, promises);
-        let model = torture(&config, seed, 3000, cuts, 0);
+        let model = torture(&config, seed, 1500, cuts, 0);
         prop_assert_eq!(model.refused, 0);
     }
 
@@ -74,7 +74,7 @@ proptest! {
                 ..ScrubConfig::default()
             });
         }
-        torture(&config, seed, 2000, cuts, 6);
+        torture(&config, seed, 1250, cuts, 6);
     }
 }
 

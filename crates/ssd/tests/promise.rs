@@ -160,9 +160,17 @@ fn configurations() -> impl Strategy<Value = SsdConfig> {
     })
 }
 
-// 256 lives, a quarter of a million commands; the nightly size is
-// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd promise::`.
+/// 64 lives, others by each commit; the nightly size, two million commands, is
+/// `PROPTEST_CASES=2000 cargo nextest run --package outlast-ssd promise::`.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 64 };
+    ProptestConfig { cases, ..default }
+}
+
 proptest! {
+    #![proptest_config(cases())]
+
     #[test]
     fn every_class_bears_as_many_failed_dies_as_promised(
         config in configurations(), failed in 0u8..4, seed: u64,

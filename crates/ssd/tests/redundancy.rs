@@ -69,7 +69,7 @@ fn any_cache() -> impl Strategy<Value = WriteCache> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     /// Of every drive in its life: no choice of as many dies as it says loses anything; where it says none, some die does.
     #[test]

@@ -436,16 +436,16 @@ fn untimed_commands_know_where_units_live() {
     assert!(left.len() > 50 && left.iter().all(|unit| unit % 4 == 1), "{left:?}");
     let (trimmed, written) = left.split_at(left.len() / 2);
     for &unit in trimmed {
-        ssd.apply_untimed(support::command(Op::Trim, unit * 8, 8));
+        ssd.apply_untimed(&support::command(Op::Trim, unit * 8, 8));
     }
     for &unit in written {
-        ssd.apply_untimed(support::command(Op::Write, unit * 8, 3));
+        ssd.apply_untimed(&support::command(Op::Write, unit * 8, 3));
     }
     ssd.self_check().unwrap();
     assert_eq!(ssd.left_behind_units().count(), 0);
     let before = ssd.counters().unmapped_reads;
     for &unit in &left {
-        ssd.apply_untimed(support::command(Op::Read, unit * 8, 8));
+        ssd.apply_untimed(&support::command(Op::Read, unit * 8, 8));
     }
     assert_eq!(ssd.counters().unmapped_reads - before, trimmed.len() as u64);
 }

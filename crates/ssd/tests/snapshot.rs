@@ -35,7 +35,7 @@ fn twin(life: &Life, seed: u64, bytes: &[u8]) -> Life {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn a_drive_that_was_written_and_read_goes_on_as_if_it_had_not_been(

@@ -59,7 +59,7 @@ fn written(ssd: &Ssd) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     /// A drive and one with a store live the same life: through commands, collection, parity and its repair, losses of power and failures. In the
     /// middle they are forked, and the one with a store is also written, read again, and given one late.

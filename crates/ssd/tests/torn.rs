@@ -28,7 +28,7 @@ fn tortured(config: &SsdConfig, tear: UnitTear, seed: u64, cuts: Cuts, faults: u
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
 
     /// The model knows of each unit which contents it may fall back to since the last flush that covered it.
     #[test]

@@ -25,9 +25,9 @@ fn write_in_and_go_on(config: SsdConfig, seed: u64) -> Result<Ssd, String> {
         let op = if rng.below(12) == 0 { Op::Trim } else { Op::Write };
         Command::new(op, Lba(8 * unit + rng.below(2)), 7)
     };
-    (0..units).for_each(|unit| ssd.write_unit_untimed(unit, (unit % 3) as u8).unwrap());
+    (0..units).for_each(|unit| ssd.write_unit_untimed(unit, (unit % 3) as u16).unwrap());
     for count in 0..6 * units {
-        assert_eq!(ssd.apply_untimed(command()), Outcome::Ok);
+        assert_eq!(ssd.apply_untimed(&command()), Outcome::Ok);
         if count % units == 0 {
             let mut ended = ssd.clone();
             ended.end_untimed();

@@ -14,6 +14,8 @@ pub struct EventTree {
     groups: Vec<[u64; 4]>,
     /// What the root holds.
     first: u64,
+    /// Time in `first`, apart because it is asked several times as often as one is set.
+    next: Nanos,
     #[persist(skip)]
     sources: u32,
     /// Low bits that hold the source.
@@ -32,7 +34,14 @@ impl EventTree {
         let groups = (sources - 1).div_ceil(3);
         // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
         let horizon = Nanos((u64::MAX >> bits) - 1);
-        Self { groups: vec![[u64::MAX; 4]; groups], first: u64::MAX, sources: sources as u32, bits, horizon }
+        Self {
+            groups: vec![[u64::MAX; 4]; groups],
+            first: u64::MAX,
+            next: Nanos::MAX,
+            sources: sources as u32,
+            bits,
+            horizon,
+        }
     }
 
     /// Number of sources.
@@ -71,12 +80,19 @@ impl EventTree {
             node = place / 4;
         }
         self.first = least;
+        self.next = self.time_of(least);
+    }
+
+    /// Time in the word of a node.
+    #[inline]
+    fn time_of(&self, word: u64) -> Nanos {
+        if word == u64::MAX { Nanos::MAX } else { Nanos(word >> self.bits) }
     }
 
     /// When the earliest event is due; [`Nanos::MAX`] when there is none.
     #[inline]
     pub fn next(&self) -> Nanos {
-        if self.first == u64::MAX { Nanos::MAX } else { Nanos(self.first >> self.bits) }
+        self.next
     }
 
     /// The source of the earliest event; meaningless when there is none.
@@ -97,7 +113,8 @@ impl EventTree {
             Some(below) => held == least(below),
             None => held == u64::MAX || place + 1 - leaves == (held & ((1 << self.bits) - 1)) as usize,
         };
-        let is_first = groups.first().is_none_or(|first| least(first) == self.first);
+        let is_first = groups.first().is_none_or(|first| least(first) == self.first)
+            && self.next == self.time_of(self.first);
         let beyond = held.clone().skip((leaves + self.sources as usize).saturating_sub(1));
         if is_first && held.clone().all(is_right) && beyond.into_iter().all(|(_, &held)| held == u64::MAX) {
             Ok(())

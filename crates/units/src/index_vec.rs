@@ -19,6 +19,19 @@ pub trait Idx: Copy {
     fn to_index(self) -> usize;
 }
 
+/// A number of its own accord, for tables whose entries have no type of index.
+impl Idx for u32 {
+    #[inline]
+    fn from_index(index: usize) -> Self {
+        crate::to_count(index)
+    }
+
+    #[inline]
+    fn to_index(self) -> usize {
+        self as usize
+    }
+}
+
 /// A `Vec<T>` that only `I` indexes: the state of dies cannot be looked up with the number of a core.
 ///
 /// ```

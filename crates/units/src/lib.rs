@@ -4,10 +4,13 @@
 
 mod address;
 mod bytes;
+mod count;
 pub mod event_tree;
 mod few;
+mod index_type;
 mod index_vec;
 mod list_map;
+mod mode;
 mod nanos;
 mod rate;
 pub mod rng;
@@ -22,9 +25,11 @@ pub use address::{
     PuWithin, Row, SECTOR_BYTES, SuperblockId,
 };
 pub use bytes::Bytes;
+pub use count::{to_count, to_length};
 pub use few::count_few;
 pub use index_vec::{Idx, IndexVec};
 pub use list_map::ListMap;
+pub use mode::ModeId;
 pub use nanos::Nanos;
 pub use rate::ByteRate;
 pub use schema::JsonSchema;

@@ -1,7 +1,7 @@
 //! Placement by a user's code: it gives each write the stream hint by which the drive keeps kinds of data apart.
 
 use crate::{RequestSource, WorkloadError, WorkloadRequest, error::bad_setting};
-use outlast_device::{Heat, Op, StreamId};
+use outlast_device::{Heat, Op, PlacementId};
 use outlast_units::SECTOR_BYTES;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub struct WriteBatch {
     /// Arrival in nanoseconds from the start of the workload; 0 in a closed loop, where completions decide.
     pub at_ns: Vec<u64>,
     /// Stream hint from the workload itself.
-    pub hint: Vec<u8>,
+    pub hint: Vec<u16>,
     /// Recent writes to the megabyte in which it begins, relative to the mean megabyte; 1 is average.
     pub heat: Vec<f32>,
     /// Bytes that the host wrote before it.
@@ -32,7 +32,7 @@ pub trait WritePlacer: Send {
     ///
     /// # Errors
     /// A one-line description of the failure, which ends the run.
-    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u8>, String>;
+    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u16>, String>;
 }
 
 /// Makes a [`WritePlacer`] for each run.
@@ -145,7 +145,7 @@ impl PlacedSource {
             writes.offset.push(command.lba.0 * SECTOR_BYTES);
             writes.bytes.push(bytes);
             writes.at_ns.push(request.at.0);
-            writes.hint.push(command.stream.0);
+            writes.hint.push(command.placement.0);
             // Heat and bytes before this write: they must not count it.
             writes.heat.push(heat.of(command.lba.0) as f32);
             writes.written.push(*written);
@@ -155,13 +155,14 @@ impl PlacedSource {
         if writes.offset.is_empty() {
             return Ok(());
         }
+        // One call for the whole batch: a call into Python costs more than the placement of a write.
         let hints = placer.place(writes)?;
         if hints.len() != writes.offset.len() {
             return Err(format!("returned {} hints for {} writes", hints.len(), writes.offset.len()));
         }
         let placed = self.batch.iter_mut().filter(|request| request.command.op == Op::Write);
         for (request, hint) in placed.zip(hints) {
-            request.command.stream = StreamId(hint);
+            request.command.placement = PlacementId(hint);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
 
+mod fio_job_files;
 mod fio_jobs;
 mod fio_timing;
 mod passes;
@@ -7,3 +8,4 @@ mod real_traces;
 mod synthetic;
 mod trace_detection;
 mod trace_formats;
+mod trace_settings;

@@ -86,7 +86,7 @@ fn operations_sizes_and_hints_have_their_shares() {
     let fua = requests.iter().filter(|r| r.command.fua).count();
     assert!(near(fua, count(Op::Write), 0.25));
     for r in &requests {
-        assert_eq!(r.command.stream.0, if r.command.op == Op::Write { 3 } else { 0 });
+        assert_eq!(r.command.placement.0, if r.command.op == Op::Write { 3 } else { 0 });
         assert!(r.command.lba.0.is_multiple_of(8) && r.at == Nanos::ZERO);
     }
 }
@@ -126,7 +126,7 @@ fn jesd219_has_its_skew_and_sizes() {
             "{sectors}"
         );
     }
-    assert!(near(requests.iter().filter(|r| r.command.stream.0 == 1).count(), 200_000, 0.5));
+    assert!(near(requests.iter().filter(|r| r.command.placement.0 == 1).count(), 200_000, 0.5));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn hotcold_scrambled_keeps_the_skew_but_not_the_place() {
         let sigma = (200_000.0f64 * p * (1.0 - p)).sqrt();
         assert!((first as f64 - 200_000.0 * p).abs() <= 6.0 * width * sigma, "{scramble}: {first}");
         let mut hot: Vec<u64> =
-            requests.iter().filter(|r| r.command.stream.0 == 1).map(|r| r.command.lba.0).collect();
+            requests.iter().filter(|r| r.command.placement.0 == 1).map(|r| r.command.lba.0).collect();
         assert!(near(hot.len(), 200_000, 0.9));
         hot.sort_unstable();
         hot.dedup();

@@ -18,11 +18,11 @@ from outlast import interrupts
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
     "sweep": ("outlast.cli.sweep", "Run a scenario with many combinations of settings, here or on a cluster."),
-    "fit": ("outlast.cli.fit", "Fit a drive to measurements and write it as a preset."),
+    "fit": ("outlast.products.fit.command", "Fit a drive to measurements and write it as a preset."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
     "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
-    "torture": ("outlast.cli.torture", "Test whether a program survives power loss."),
+    "torture": ("outlast.products.torture.cli.group", "Test whether a program survives power loss."),
     "snapshot": ("outlast.cli.snapshot", "Precondition a drive or array and save it, for later runs to start from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
     "scenario": ("outlast.cli.scenario", "Rewrite a scenario file of an earlier version."),
@@ -35,7 +35,10 @@ COMMANDS = {
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
     "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),
     "model": ("outlast.cli.model", "Evaluate closed-form models: error rates, data loss, ages, lifetime."),
-    "reproduce": ("outlast.reproduce.command", "Reproduce figures of published papers and check their statements."),
+    "reproduce": (
+        "outlast.products.reproduce.command",
+        "Reproduce figures of papers and check their statements.",
+    ),
     "completion": ("outlast.cli.completion", "Print the script for shell completion."),
     "man": ("outlast.cli.man", "Print the manual page."),
 }
@@ -50,7 +53,7 @@ CANNOT_WRITE = {
     for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM")
     if hasattr(errno, name)
 }
-"""What a place that cannot be written answers: no defect of the program."""
+"""Error numbers of a place that cannot be written, reported as such and not as a defect of the program."""
 
 
 class LazyGroup(click.Group):
@@ -175,7 +178,7 @@ def _of_system(error: OSError) -> int:
 
 
 def _drop(stream: TextIO) -> None:
-    """What is still to be written there goes nowhere, so that ending the interpreter does not try again."""
+    """Redirects the rest of `stream` to nowhere, so that the interpreter does not try to flush it again at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -188,14 +191,14 @@ def _of_exception(error: Exception) -> int:
     if isinstance(error, OutlastError) and not isinstance(error, InternalError):
         return _fail(str(error), BAD_INPUT)
     kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
-    what = " ".join(f"{kind}{error}".split())
+    message = " ".join(f"{kind}{error}".split())
     from outlast import foreign
 
     if files := foreign.relied_on():
         names = ", ".join(map(str, files))
         advice = "if nobody has changed what Outlast wrote, please report this"
-        return _fail(f"{names}: cannot be used ({what}); {advice}", BAD_INPUT)
-    return _fail(f"internal error: {what}; please report this with the scenario", INTERNAL)
+        return _fail(f"{names}: cannot be used ({message}); {advice}", BAD_INPUT)
+    return _fail(f"internal error: {message}; please report this with the scenario", INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:

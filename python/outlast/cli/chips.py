@@ -84,8 +84,8 @@ def chips_command(
         return
     of_file = {"--fit": fit, "--activation-energy": activation_energy, "--reference-temperature": reference_temperature}
     if chip.lower().endswith(".csv"):
-        given = {"--pe": pe, "--days": days, "--reads": reads or None}
-        _refuse(given, "is for published chips; of a file, its own rows are shown", context)
+        conditions = {"--pe": pe, "--days": days, "--reads": reads or None}
+        _refuse(conditions, "is for published chips; of a file, its own rows are shown", context)
         energy = 1.1 if activation_energy is None else activation_energy
         _show_file(chip, fit or "power-law", energy, reference_temperature).emit(as_json=as_json, plot=plot)
         return
@@ -127,7 +127,7 @@ def _list(as_json: bool) -> None:
 
 
 def _ranges(known: Range) -> dict[str, str]:
-    """Where rates are known, in words."""
+    """Ranges within which the rates of a chip are known, in words by quantity."""
     from outlast.models.chips import shown_ends
 
     found = {}
@@ -174,12 +174,12 @@ def _show(name: str, pe: Sequence[float] | None, days: Sequence[float] | None, r
 
 
 def _listed(coefficients: Mapping[str, Any]) -> str:
-    told = [f"{name} = {value:g}" for name, value in coefficients.items() if name != "form"]
-    return ", ".join(told) or "no coefficients"
+    coefficients_text = [f"{name} = {value:g}" for name, value in coefficients.items() if name != "form"]
+    return ", ".join(coefficients_text) or "no coefficients"
 
 
 def _range_notes(chip: Chip, cycles: Sequence[float], days: Sequence[float], reads: float) -> list[str]:
-    """Where the rates of a chip are known, and whether more than that is shown."""
+    """Notes on the ranges within which rates are known, and a warning for each that the shown values leave."""
     from outlast.models.chips import shown_ends
 
     notes = []
@@ -204,7 +204,10 @@ def _show_file(file: str, fit: str, energy: float, reference: float | None) -> S
     settings = _coefficients(found.model) | {"fit": fit, "rows": len(rows), "rms_log10": found.rms_log10}
     settings |= {"spread_log10": found.spread_log10, "activation_energy": energy}
     settings |= {"reference_temperature": found.reference_temperature, "page_types": list(found.page_types.items())}
-    settings |= {"known_for": list(_ranges(found.range).values()), "estimates": [dict(own) for own in found.estimates]}
+    settings |= {
+        "known_for": list(_ranges(found.range).values()),
+        "estimates": [dict(estimate) for estimate in found.estimates],
+    }
     return Sheet(
         model=f"chips {file}",
         title=f"{file}: {fit} through {len(rows)} rows",
@@ -224,13 +227,13 @@ def _show_file(file: str, fit: str, energy: float, reference: float | None) -> S
 
 
 def _fit_notes(found: Measured) -> list[str]:
-    notes = [_listed({own["name"]: own["value"] for own in found.estimates})] if found.estimates else []
-    for own in found.estimates:
-        if own["error"] is None:
-            notes.append(f"{own['name']}: not determined by these rows")
+    notes = [_listed({estimate["name"]: estimate["value"] for estimate in found.estimates})] if found.estimates else []
+    for estimate in found.estimates:
+        if estimate["error"] is None:
+            notes.append(f"{estimate['name']}: not determined by these rows")
         else:
-            unit = " (relative: of the natural logarithm)" if own["is_relative"] else ""
-            notes.append(f"{own['name']}: standard error {own['error']:.2g}{unit}")
+            unit = " (relative: of the natural logarithm)" if estimate["is_relative"] else ""
+            notes.append(f"{estimate['name']}: standard error {estimate['error']:.2g}{unit}")
     if found.page_types:
         notes.append("page types: " + ", ".join(f"{name} {factor:.4g}" for name, factor in found.page_types.items()))
     notes += [f"known for {text}" for text in _ranges(found.range).values()]
@@ -254,6 +257,6 @@ def _residuals(found: Measured) -> tuple[list[str], list[list[str]]]:
     for row in found.rows:
         ratio = row["fitted"] / row["measured"] if row["measured"] > 0 else math.inf
         place = [str(row["line"]), *(f"{row[name]:,.6g}" for name in ("pe_cycles", "days", "reads"))]
-        own = [row["page_type"] or "–", "–" if row["temperature"] is None else f"{row['temperature']:g}"]
-        rows.append([*place, *own, f"{row['measured']:.3e}", f"{row['fitted']:.3e}", f"{ratio:.3f}"])
+        cells = [row["page_type"] or "–", "–" if row["temperature"] is None else f"{row['temperature']:g}"]
+        rows.append([*place, *cells, f"{row['measured']:.3e}", f"{row['fitted']:.3e}", f"{ratio:.3f}"])
     return titles, rows

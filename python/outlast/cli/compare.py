@@ -91,8 +91,8 @@ def _headline(simulated: Sequence[Result]) -> Iterator[Row]:
     for name in shown_rows(summaries):
         values = [figure_of(summary, name) for summary in summaries]
         first = (values[0], summaries[0])
-        rest = zip(values[1:], summaries[1:], strict=True)
-        changes = [differences.change(name, first, other).replace(", within error", " ≈") for other in rest]
+        others = zip(values[1:], summaries[1:], strict=True)
+        changes = [differences.change(name, first, compared).replace(", within error", " ≈") for compared in others]
         yield heading(name), [written(name, value) for value in values], changes
 
 
@@ -100,14 +100,14 @@ def _row(name: str, values: Sequence[Any]) -> Row:
     from outlast.report.differences import change
     from outlast.report.names import carries, unit, written
 
-    own = "" if carries(name) else unit(name)
+    unit_name = "" if carries(name) else unit(name)
     changes = [change(name, (values[0], {}), (value, {})) for value in values[1:]]
 
     def shown(value: Any) -> str:
         known = carries(name) and isinstance(value, int | float) and not isinstance(value, bool)
         return written(name, value, 4) if known else _text(value)
 
-    return _broken(f"{name} ({own})" if own else name), [shown(value) for value in values], changes
+    return _broken(f"{name} ({unit_name})" if unit_name else name), [shown(value) for value in values], changes
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the words of a command line may become: presets, chips, names of settings and their choices."""
+"""Completions of words of a command line: presets, chips, names of settings and their choices."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _ZSH_OPEN = """\
 
 
 class _Shell(ShellComplete):
-    """What a word may become; where nobody knows, it is a file's name."""
+    """Shell whose words complete to a file name where no other completion is known."""
 
     def source(self) -> str:
         return self.source_template % self.source_vars()
@@ -80,7 +80,7 @@ class _Bash(_Shell, BashComplete):
         return words[1:-1], self._word
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
-        """What comes after the last of bash's breaks, since that is what bash replaces."""
+        """Completion without the part before the last of bash's word breaks: bash replaces only the text after it."""
         ends = [self._word.rfind(sign) for sign in "=:" if sign in self._breaks]
         kept = self._word[: max(ends, default=-1) + 1]
         # Of `--set=name=value` only what comes after the first "=" is what is asked for.

@@ -38,6 +38,7 @@ Examples:
   outlast ctl fork --cut --export after
   outlast ctl clock --advance 30d
   outlast ctl smart --format smartctl
+  outlast ctl lba-status --device 2
   outlast ctl replace 2""",
 )
 def ctl_command() -> None:
@@ -49,7 +50,7 @@ def ctl_command() -> None:
 
 
 def ask(request: dict[str, Any]) -> Any:
-    """What the server answers."""
+    """Sends a request to the server and returns its answer; values that are `None` are left out."""
     from outlast.serving.client import Client, path_of
 
     name = click.get_current_context().find_root().obj or _name()
@@ -103,6 +104,19 @@ def smart_command(shape: str, device: int) -> None:
         click.echo(answer)
     else:
         show(answer)
+
+
+@ctl_command.command("lba-status")
+@click.option("--offset", type=int, default=0, help="First byte asked for.")
+@click.option("--length", type=int, help="Bytes asked for; to the end of the drive by default.")
+@click.option("--device", type=int, default=0, help="The drive of an array; addresses are its own.")
+def lba_status_command(offset: int, length: int | None, device: int) -> None:
+    """Runs of bytes that the drive wants written again, such as those of a failed die, as JSON.
+
+    A drive with [device.repair] goes on without a failed die, and a RAID above it writes these runs again (NVMe's Get
+    LBA Status). `readable` runs are only in the wrong place. Takes no simulated time.
+    """
+    show(ask({"do": "lba_status", "offset": offset, "length": length, "device": device}))
 
 
 @ctl_command.command("metrics")

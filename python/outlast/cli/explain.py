@@ -57,22 +57,25 @@ def explain_command(
     if interrupts.stop_requests():
         click.echo(f"stopped by {interrupts.signal_name()}: {result.reach()}", err=True)
         return interrupts.exit_code()
-    told = (0, 0)
+    last_progress = (0, 0)
     try:
         with RunProgress(shown=trials and not quiet) as bar:
             interrupts.raise_on_signal()
 
             def tell(done: int, wanted: int) -> None:
-                nonlocal told
-                told = (done, wanted)
+                nonlocal last_progress
+                last_progress = (done, wanted)
                 if bar is not None:
                     bar(f"run {done} of {wanted}", done / wanted, 0, 0.0)
 
             found = explain(result, trials=trials, repeats=repeats or 3, jobs=jobs, folder=keep, progress=tell)
     except KeyboardInterrupt:
-        if told == (0, 0):
+        if last_progress == (0, 0):
             raise
-        click.echo(f"stopped by {interrupts.signal_name()}: {told[0]} of {told[1]} runs are kept", err=True)
+        click.echo(
+            f"stopped by {interrupts.signal_name()}: at least {last_progress[0]} of {last_progress[1]} runs are kept",
+            err=True,
+        )
         return interrupts.exit_code()
     if as_json:
         click.echo(found.to_json(), nl=False)

@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def image_options(command: Command) -> Command:
-    """Whether and how a served machine is kept."""
+    """Adds the options that say whether and how a served machine is kept."""
     for decorate in (
         click.option(
             "--at",
@@ -63,8 +63,8 @@ def image_options(command: Command) -> Command:
 
 def check_keeping(keeping: ImageOptions) -> None:
     """Refuses options that go with nothing that is kept."""
-    given = [name for name in ("sync", "salvage", "keep_log", "checkpoint_every") if keeping.get(name)]
-    options = [f"--{name.replace('_', '-')}" for name in given]
+    refused = [name for name in ("sync", "salvage", "keep_log", "checkpoint_every") if keeping.get(name)]
+    options = [f"--{name.replace('_', '-')}" for name in refused]
     context = click.get_current_context()
     if keeping["image"] is None and (options or keeping["at"] is not None):
         raise click.UsageError(f"{', '.join(options) or '--at'}: only with --image", context)

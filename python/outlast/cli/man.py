@@ -57,7 +57,7 @@ def _synopsis(context: click.Context) -> Iterator[str]:
 
 
 def _command_text(context: click.Context) -> Iterator[str]:
-    """What a command says of itself, its options, and its examples."""
+    """Help text, options and examples of a command, as lines of roff."""
     yield from _paragraphs(context.command.help or "")
     for parameter in context.command.get_params(context):
         names, about = parameter.get_help_record(context) or ("", "")

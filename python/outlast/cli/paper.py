@@ -1,4 +1,4 @@
-"""What the terminal is written on: 80 columns, or as many more as are there and legible."""
+"""Console of 80 columns, or of more if the terminal has them and lines stay legible."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Paper(Console):
     """A console that shows control characters in names and notes, which foreign files may have, and obeys none."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As a console does."""
+        """Renders as a console does, with characters that the terminal cannot print replaced."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
@@ -39,8 +39,8 @@ def room() -> int | None:
     """The columns for a table: those of the terminal, or of COLUMNS; `None` where nobody looks, so that all fit."""
     if sys.stdout.isatty():
         return console().width
-    told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isdecimal() and int(told) else None
+    variable = os.environ.get("COLUMNS", "")
+    return int(variable) if variable.isdecimal() and int(variable) else None
 
 
 def whole(
@@ -95,7 +95,7 @@ def _words(title: str) -> list[str]:
 
 
 def _wide(widths: Sequence[int]) -> int:
-    """What columns take with the gaps between them and the edges."""
+    """Width of columns with the gaps between them and the edges of the table, in characters."""
     return sum(widths) + 2 * len(widths)
 
 

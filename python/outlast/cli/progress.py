@@ -57,7 +57,7 @@ class Bar:
             self._bar.stop()
 
     def _rate(self, phase: str, count: int) -> float:
-        """How much of what is counted came in a second of this phase; 0 if nobody can say yet."""
+        """Counted items a second since this phase began; 0 before any time has passed."""
         now = time.monotonic()
         if phase != self._phase:
             if self._bar is not None and self._task is not None:

@@ -99,7 +99,7 @@ def run_command(
     finally:
         # Also where the disk is full: a run of hours then leaves its figures at least here.
         if as_fio:
-            from outlast.fio import to_fio
+            from outlast.fio_report import to_fio
 
             print_json(to_fio(result))
         elif as_json:
@@ -156,9 +156,9 @@ def _stopped(result: Result, kept: list[str], drawn: bool) -> int:
     written = f"; written to {' and '.join(kept)}" if kept else ""
     if result.stopped:
         mark = ", marked partial" if kept else ""
-        what = f"{result.reach()}{written}{mark}"
+        message = f"{result.reach()}{written}{mark}"
     else:
-        what = f"the run was complete by then{written}"
+        message = f"the run was complete by then{written}"
     report = "" if drawn else "; the report was not drawn: `outlast report` draws it"
-    click.echo(f"stopped by {interrupts.signal_name()}: {what}{report}", err=True)
+    click.echo(f"stopped by {interrupts.signal_name()}: {message}{report}", err=True)
     return interrupts.exit_code()

@@ -206,7 +206,7 @@ def _file(path: Path | None) -> AbstractContextManager[DriveFile | None]:
 
 
 class _Place:
-    """Where to listen: as asked, or a socket in a folder that is removed afterwards."""
+    """Address to listen at: the one given, or a socket in a folder that is removed afterwards."""
 
     def __init__(self, listen: str | None) -> None:
         self._listen = listen
@@ -227,7 +227,7 @@ def _attend(
     server: Server, captive: str | None, quiet: bool, open_control: Callable[[], None], file: DriveFile | None
 ) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
-    shown, asked = False, False
+    shown, is_stopping = False, False
     command: ServedCommand | None = None
     while True:
         try:
@@ -253,8 +253,8 @@ def _attend(
 
                 command = ServedCommand(captive, known)
         is_over = command is not None and command.has_ended()
-        if (is_over or interrupts.stop_requests()) and not asked:
-            asked = True
+        if (is_over or interrupts.stop_requests()) and not is_stopping:
+            is_stopping = True
             # The command first: while it uses the file, that cannot go, and its last writes find the drive there.
             _end(command, file)
             server.stop()

@@ -1,4 +1,4 @@
-"""What `outlast serve` refuses, or warns of, before anything is made."""
+"""Refusals and warnings of `outlast serve`, made before anything is created."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def check_names(name: str | None, http: int | None) -> None:
 def warn_if_open(listen: str | None) -> None:
     """Says that strangers may come in, unless the address is of this computer alone."""
     if (place := _open_to(listen)) is not None:
-        said = f"--insecure: whoever can reach {place} can read and write everything, unencrypted"
-        click.echo(f"warning: {said}", err=True)
+        warning = f"--insecure: whoever can reach {place} can read and write everything, unencrypted"
+        click.echo(f"warning: {warning}", err=True)
 
 
 def _open_to(listen: str | None) -> str | None:

@@ -11,7 +11,7 @@ from outlast.printable import printable
 
 
 def _survives(dies: int, *, is_array: bool) -> str:
-    """How many failed dies the data of a drive survives, or that of each member beside what the array brings back."""
+    """Clause on the failed dies that the data of a drive survives, or that of a member without the array's help."""
     data = "data of each member" if is_array else "data"
     return (
         f"{data} survives {dies} failed {'die' if dies == 1 else 'dies'}" if dies else f"{data} survives no failed die"

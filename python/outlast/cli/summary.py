@@ -9,7 +9,7 @@ from rich.markup import escape
 from outlast import endurance
 from outlast.cli.paper import beside, console, ruled
 from outlast.report import closed, found, risk, served, sheet
-from outlast.report.array import unloaded_s
+from outlast.report.array import parity_shares, unloaded_s
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
 from outlast.report.findings import workload
@@ -17,6 +17,7 @@ from outlast.report.jobs import JOB_COLUMNS, job_rows
 from outlast.report.latency import FEW, FEW_NOTE, OPS, ROWS, marked, mean_interval
 from outlast.report.names import JUDGED, terabytes
 from outlast.report.numbers import YEAR_HOURS, counted, micros, percent, seconds, short, signed, size, tiny
+from outlast.report.protection import code
 from outlast.report.queueing import EXACT
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Row = tuple[str, str, str]
 """A figure's name, its value, and what is to be said of it."""
 LEAST_SHARE = 1e-3
-"""Of a write amplification, below which a cause is not named."""
+"""Share of the write amplification below which a cause is not named."""
 
 
 def show(result: Result) -> None:
@@ -35,8 +36,8 @@ def show(result: Result) -> None:
     summary, paper = result.summary, console()
     device = summary["device"]
     paper.print(found.title(summary), style="bold", markup=False)
-    asked = f"{device['model']}, {size(device['capacity_bytes'])}; {workload(summary)}"
-    paper.print(asked, markup=False)
+    load = f"{device['model']}, {size(device['capacity_bytes'])}; {workload(summary)}"
+    paper.print(load, markup=False)
     paper.print()
     rows = [*_served(summary), *_rates(summary), *_writes(summary), *_wear(summary), *_array(summary)]
     if can_fail(summary):
@@ -74,7 +75,7 @@ def _table(paper: Console, columns: tuple[str, ...], rows: list[tuple[str, ...]]
 
 
 def _served(summary: dict[str, Any]) -> list[Row]:
-    """What the host asked for and did not get."""
+    """Rows on requests that failed, and on a drive that takes no more writes."""
     rows = []
     if count := served.failed(summary):
         every = served.served(summary) + count
@@ -114,24 +115,24 @@ def _writes(summary: dict[str, Any]) -> list[Row]:
         for cause, value in parts.items()
         if cause != "host" and abs(value) >= LEAST_SHARE * wa["total"]
     ]
-    said = ", ".join(named) or "nothing beside host data"
+    note_text = ", ".join(named) or "nothing beside host data"
     if formula is not None:
         without = " without parity" if parts["parity"] else ""
-        said += f"; closed form{without} {formula:.3f} ({signed((wa['total'] - parts['parity']) / formula - 1)})"
+        note_text += f"; closed form{without} {formula:.3f} ({signed((wa['total'] - parts['parity']) / formula - 1)})"
     if note := served.collected_note(summary):
-        said += f"; {note}"
-    return [("write amplification", f"{wa['total']:.3f}", said)]
+        note_text += f"; {note}"
+    return [("write amplification", f"{wa['total']:.3f}", note_text)]
 
 
 def _wear(summary: dict[str, Any]) -> list[Row]:
-    own, rows = summary["wear"], []
-    if own["mean_pe"] is not None:
-        spread = f"{short(own['min_pe'])} to {short(own['max_pe'])} over the blocks"
-        rows.append(("P/E cycles, mean", short(own["mean_pe"]), spread))
+    wear, rows = summary["wear"], []
+    if wear["mean_pe"] is not None:
+        spread = f"{short(wear['min_pe'])} to {short(wear['max_pe'])} over the blocks"
+        rows.append(("P/E cycles, mean", short(wear["mean_pe"]), spread))
     if (worn := endurance.endurance_of(summary)) is not None:
-        said = f"{short(worn.rated_cycles)} rated cycles ({worn.source})"
+        lifetime = f"{short(worn.rated_cycles)} rated cycles ({worn.source})"
         left = "" if worn.left_bytes is None else f"{terabytes(worn.left_bytes)} of it left; "
-        rows.append(("TBW", terabytes(worn.tbw_bytes), f"{left}at this write amplification; {said}"))
+        rows.append(("TBW", terabytes(worn.tbw_bytes), f"{left}at this write amplification; {lifetime}"))
         rows.append(("DWPD", short(worn.dwpd), f"drive writes a day over {endurance.YEARS} years"))
     return rows
 
@@ -181,13 +182,17 @@ def _array(summary: dict[str, Any]) -> list[Row]:
                 f"{seconds(array['degraded_s'])}",
             )
         )
-    by = array["latency_us_by_state"]
-    met = [state for state in by if by[state]["read"] or by[state]["write"]]
+    if array["ejected"]:
+        rows.append(("replaced", short(array["ejected"]), "members that left the array at a limit"))
+    if shares := parity_shares(array):
+        rows.append(("uneven parity", "", f"{shares} of it on the members in their order, at the end"))
+    by_state = array["latency_us_by_state"]
+    met = [state for state in by_state if by_state[state]["read"] or by_state[state]["write"]]
     for state in met if len(met) > 1 else []:
-        for op, own in by[state].items():
-            if own:
-                tail = f"mean; 99 % within {micros(own['p99'])}"
-                rows.append((f"{op}s while {state}", micros(own["mean"]), tail))
+        for op, figures in by_state[state].items():
+            if figures:
+                tail = f"mean; 99 % within {micros(figures['p99'])}"
+                rows.append((f"{op}s while {state}", micros(figures["mean"]), tail))
     if loss := array["data_loss"]:
         years = loss["mttdl_hours"] / YEAR_HOURS
         about = f"probability within a year; mean time to data loss {short(years)} years"
@@ -199,9 +204,17 @@ def _array(summary: dict[str, Any]) -> list[Row]:
 
 def _errors(summary: dict[str, Any]) -> list[Row]:
     figures = summary["reliability"]
-    by, exact, twin = figures["corrected_by"], figures["exact"], figures["twin"]
-    units = f"{short(by['reread'])} after re-reads, {short(by['stripe'])} from parity of their stripe"
-    rows = [("re-reads per read", short(figures["rereads_per_read"]), f"units: {short(by['ecc'])} at once, {units}")]
+    corrected_by, exact, twin = figures["corrected_by"], figures["exact"], figures["twin"]
+    units = (
+        f"{short(corrected_by['reread'])} after re-reads, {short(corrected_by['stripe'])} from parity of their stripe"
+    )
+    rows = [
+        (
+            "re-reads per read",
+            short(figures["rereads_per_read"]),
+            f"units: {short(corrected_by['ecc'])} at once, {units}",
+        )
+    ]
     if exact:
         steps = (("after_ecc", "after ECC"), ("after_rereads", "after re-reads"))
         before = ", ".join(f"{label} {tiny(exact[key]['uber'], exact[key]['log10_uber'])}" for key, label in steps)
@@ -213,7 +226,7 @@ def _errors(summary: dict[str, Any]) -> list[Row]:
     if figures["scrubbed"]["superblocks"] or figures["scrub_pages"]:
         moved, read = figures["scrubbed"]["superblocks"], figures["scrub_pages"]
         rows.append(("scrubbing", short(moved), f"superblocks moved, {counted(read, 'page')} read"))
-    rows += _redundancy((summary.get("protection") or {}).get("redundancy"))
+    rows += _parity(summary.get("protection"))
     if twin and twin["mean_ratio"] is not None:
         ratios = [(op, twin[f"{op}_mean_ratio"]) for op in ("read", "write")]
         each = ", ".join(f"{op}s {ratio:.2f}" for op, ratio in ratios if ratio is not None)
@@ -221,8 +234,23 @@ def _errors(summary: dict[str, Any]) -> list[Row]:
     return rows
 
 
+def _parity(figures: dict[str, Any] | None) -> list[Row]:
+    """Rows on parity in the drive: codes of the classes, codes that were changed, redundancy lost with dies."""
+    if not figures:
+        return []
+    rows = []
+    codes = [code(own) for own in figures["by_class"]]
+    if len(codes) > 1:
+        rows.append(("classes", short(len(codes)), f"of data, with the codes {', '.join(codes)} at the end"))
+    for change in figures["changes"]:
+        old = f"; {short(figures['outdated_superblocks'])} of {short(figures['superblocks'])} superblocks are to follow"
+        made = f"refused: {change['refused']}" if change["refused"] else f"{change['what']}{old}"
+        rows.append(("change", seconds(change["at_s"]), made))
+    return rows + _redundancy(figures.get("redundancy"))
+
+
 def _redundancy(figures: dict[str, Any] | None) -> list[Row]:
-    """What failed dies took of redundancy, and how long it took to make it whole."""
+    """Rows on redundancy lost with failed dies, and the time until all data had it again."""
     if not figures:
         return []
     times = [loss["time_to_full_redundancy_s"] for loss in figures["losses"]]
@@ -243,12 +271,12 @@ def _state(result: Result) -> list[Row]:
         rows.append(("preconditioning", "not steady", "the write amplification was still changing when it ended"))
     cost, law = summary["time"], summary["queue"]["littles_law"]
     speed = summary["throughput"]["requests_per_cpu_s"]
-    said = f"of CPU, {seconds(cost['precondition_cpu_s'])} of it to precondition"
+    costs = f"of CPU, {seconds(cost['precondition_cpu_s'])} of it to precondition"
     if speed is not None:
-        said += f"; {short(speed)} requests per CPU-second"
-    said += f"; {short(summary['memory']['peak_rss_mib'])} MiB of memory"
+        costs += f"; {short(speed)} requests per CPU-second"
+    costs += f"; {short(summary['memory']['peak_rss_mib'])} MiB of memory"
     if law and law.get("relative_error") is not None:
         error = abs(law["relative_error"])
-        said += "; Little's law holds" if error < EXACT else f"; Little's law is off by {percent(error, 2)}"
-    rows.append(("cost of the run", seconds(cost["cpu_s"]), said))
+        costs += "; Little's law holds" if error < EXACT else f"; Little's law is off by {percent(error, 2)}"
+    rows.append(("cost of the run", seconds(cost["cpu_s"]), costs))
     return rows

@@ -69,23 +69,23 @@ def sweep_command(
     from outlast.cli.progress import SweepProgress
     from outlast.sweeps import sweep
 
-    told = (0, 0)
+    last_progress = (0, 0)
     try:
         interrupts.raise_on_signal()
         with SweepProgress(shown=not quiet) as bar:
 
             def tell(done: int, wanted: int) -> None:
-                nonlocal told
-                told = (done, wanted)
+                nonlocal last_progress
+                last_progress = (done, wanted)
                 if bar is not None:
                     bar(done, wanted)
 
             options = {name: int(value) if value.isdigit() else value for name, value in slurm}
             done = sweep(file, out, overrides=settings, jobs=jobs, on=on, slurm=options, progress=tell)
     except KeyboardInterrupt:
-        if told == (0, 0):
+        if last_progress == (0, 0):
             raise
-        kept = f"{told[0]} of {told[1]} runs are kept; the same command continues"
+        kept = f"at least {last_progress[0]} of {last_progress[1]} runs are kept; the same command continues"
         click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
         return interrupts.exit_code()
     if as_json:
@@ -121,5 +121,5 @@ def _show(done: Sweep) -> None:
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
         console.print(f"front: no other point is as good in all of {figures} and better in one")
-    for said in notes(summary):
-        console.print(said, markup=False)
+    for remark in notes(summary):
+        console.print(remark, markup=False)

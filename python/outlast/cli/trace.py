@@ -23,7 +23,7 @@ def trace_command() -> None:
 
 
 def trace_options(command: Command) -> Command:
-    """How to read the trace, as in `[workload.trace]`."""
+    """Adds the options that say how to read a trace, named as in `[workload.trace]`."""
     for decorate in (
         click.option("--head", type=Whole(1), help="Read only this many records."),
         click.option("--skip", type=Whole(0), help="Skip this many records at the start."),

@@ -119,5 +119,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What editors and notebooks complete."""
+    """Names that editors and notebooks complete."""
     return __all__

@@ -13,7 +13,7 @@ from outlast.models.columns import Floats, column, count
 
 @dataclass(frozen=True)
 class Replacements:
-    """What `replacements()` found, a row for each replacement."""
+    """Result of `replacements()`, with a row for each replacement."""
 
     elapsed: Floats
     """Time since the replacement before: cycles that a device of rate 1 ages."""
@@ -45,7 +45,7 @@ def steady_ages(rates: ArrayLike, limit: float) -> Floats:
 
 
 def converges(rates: ArrayLike) -> bool:
-    """Whether ages approach `steady_ages()` from any start.
+    """True if ages approach `steady_ages()` from any start.
 
     They do if the greatest common divisor of the positions (from 1) after which the rate drops is 1; see
     docs/papers/diff-raid.md.

@@ -13,7 +13,7 @@ from outlast.models.columns import Result, columns, count, shaped
 
 
 class HotCold(NamedTuple):
-    """What `waf_hot_cold()` found."""
+    """Result of `waf_hot_cold()`."""
 
     waf: Result
     hot_spare: Result

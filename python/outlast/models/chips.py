@@ -21,7 +21,7 @@ Ends: TypeAlias = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Range:
-    """Where the error rates of a chip were measured, or where their source itself uses them."""
+    """Conditions under which the error rates of a chip were measured, or which their source itself uses."""
 
     cycles: Ends = None
     days: Ends = None
@@ -35,14 +35,14 @@ class Chip:
 
     name: str
     model: Mapping[str, Any]
-    """Its form and coefficients, as `device.reliability.model` has them in a scenario."""
+    """Form and coefficients, as in `device.reliability.model` of a scenario."""
     end_of_life_cycles: int
     """P/E cycles that the source treats as the end of its life."""
     source: str
     trust: str
     """`paper`: the numbers stand in the text; `code`: two public programs have them; `recalled`: plausible."""
     title: str
-    """What people call it."""
+    """Name for people."""
     bits_per_cell: int
     range: Range
     reference_temperature: float | None
@@ -51,7 +51,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a file of measurements gives: see `measured()`."""
+    """Error model fitted to a file of measurements: see `measured()`."""
 
     model: Mapping[str, Any]
     """Form and coefficients, as `device.reliability.model` has them in a scenario."""
@@ -60,7 +60,7 @@ class Measured:
     range: Range
     reference_temperature: float | None
     rows: Sequence[Mapping[str, Any]]
-    """For each row its line, condition, and the rates measured and fitted."""
+    """Line, condition, measured rates and fitted rates of each row."""
     estimates: Sequence[Mapping[str, Any]]
     """Coefficients with their standard errors; `is_relative`: the error is that of the logarithm."""
     rms_log10: float
@@ -80,8 +80,8 @@ def _range(ends: Mapping[str, Sequence[float]]) -> Range:
 def chips() -> dict[str, Chip]:
     """The published chips by name: three of HRM, one of mSAPL, twelve of Diff-RAID. In a notebook it is a table."""
     known = json.loads(_core.model_chips())
-    own = {chip["name"]: Chip(**chip | {"range": _range(chip["range"])}) for chip in known}
-    return Listing(own, TITLES, lambda _, chip: chip_row(chip))
+    by_name = {chip["name"]: Chip(**chip | {"range": _range(chip["range"])}) for chip in known}
+    return Listing(by_name, TITLES, lambda _, chip: chip_row(chip))
 
 
 TITLES = ("chip", "what it is", "bits a cell", "P/E cycles", "days", "reads", "source")
@@ -95,7 +95,7 @@ def chip_row(chip: Chip) -> tuple[str, ...]:
 
 
 def shown_ends(ends: Ends) -> str:
-    """From where to where something is known; a dash where nobody says."""
+    """Range in words; a dash if unknown."""
     return "–" if ends is None else f"{ends[0]:,.6g} to {ends[1]:,.6g}"
 
 
@@ -106,7 +106,7 @@ def measured(
     activation_energy: float = 1.1,
     reference_temperature: float | None = None,
 ) -> Measured:
-    """What a CSV file of measurements gives, as `device.reliability.chip` reads it: see docs/guide/chips.md.
+    """Fits an error model to a CSV file, as `device.reliability.chip` does: see docs/guide/chips.md.
 
     `fit` is `power-law`, `exponential` or `interpolate`. Raises `ModelError` with line and column of what is wrong.
     """
@@ -117,22 +117,22 @@ def measured(
     except UnicodeDecodeError as error:
         raise ModelError(f"{file}: not UTF-8") from error
     found = json.loads(_core.model_measured(str(file), text, fit, activation_energy, reference_temperature))
-    own = found["measured"]
-    factors = own.get("page_types", {"factors": []})["factors"]
+    model = found["measured"]
+    factors = model.get("page_types", {"factors": []})["factors"]
     return Measured(
-        model=own["model"],
+        model=model["model"],
         page_types=dict(zip(found["types"], factors, strict=False)),
-        range=_range(own["range"]),
-        reference_temperature=own.get("temperature"),
+        range=_range(model["range"]),
+        reference_temperature=model.get("temperature"),
         rows=found["rows"],
         estimates=found["estimates"],
-        rms_log10=own["rms_log10"],
+        rms_log10=model["rms_log10"],
         spread_log10=found["spread_log10"],
     )
 
 
 def acceleration(reference: float, temperature: float, activation_energy: float = 1.1) -> float:
-    """How many times as fast charge is lost at `temperature` as at `reference`, both in °C, by Arrhenius.
+    """Arrhenius factor by which charge is lost faster at `temperature` than at `reference`, both in °C.
 
     The activation energy is in electronvolts; 1.1 is that of JEDEC's JESD218 and JESD47.
     """

@@ -1,4 +1,4 @@
-"""Between shapes and columns: what users pass is broadcast, computed as one column, and given its shape again."""
+"""Broadcasting: arguments of any shapes are computed as one column, and the result gets their common shape again."""
 
 from __future__ import annotations
 

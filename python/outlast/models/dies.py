@@ -9,13 +9,13 @@ from outlast.models.columns import Floats, Result, column, columns, shaped
 
 
 def isolated_increase(dies_per_core: ArrayLike) -> Result:
-    """By which share the victim core's utilisation rises if it alone makes up for a die: `1/(x − 1)` (Table 1)."""
+    """Relative increase of the victim core's utilisation if it alone makes up for a die: `1/(x − 1)` (Table 1)."""
     table, shape = columns(dies_per_core=dies_per_core)
     return shaped(_core.model_isolated_increase(*table), shape)
 
 
 def shared_increase(cores: ArrayLike, dies_per_core: ArrayLike) -> Result:
-    """By which share every core's space utilisation rises if all share the loss: `1/(N·x − 1)` (Table 2)."""
+    """Relative increase of every core's space utilisation if all share the loss: `1/(N·x − 1)` (Table 2)."""
     table, shape = columns(cores=cores, dies_per_core=dies_per_core)
     return shaped(_core.model_shared_increase(*table), shape)
 

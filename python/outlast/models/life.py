@@ -15,29 +15,29 @@ from outlast.models.columns import Floats, column, count
 
 @dataclass(frozen=True)
 class ArrayLife:
-    """What `array_life()` found: samples on the way, and replacements.
+    """Result of `array_life()`: samples over the life, and replacements.
 
     Host data is counted in capacities of one member.
     """
 
     host_capacities: Floats
-    """Of each sample: data that the host had written."""
+    """Data that the host had written, at each sample."""
     replaced: NDArray[np.int64]
-    """Of each sample: members replaced so far."""
+    """Members replaced so far, at each sample."""
     age_differential: Floats
-    """Of each sample: cycles of the oldest member less those of the youngest."""
+    """Cycles of the oldest member less those of the youngest, at each sample."""
     loss_oldest: Floats
-    """Of each sample: probability that a rebuild loses data if the oldest members fail."""
+    """Probability that a rebuild loses data if the oldest members fail, at each sample."""
     loss_any: Floats
-    """Of each sample: the same if any members fail."""
+    """Probability that a rebuild loses data if any members fail, at each sample."""
     member: NDArray[np.int64]
-    """Of each replacement: the place of the worn member."""
+    """Index of the worn member, for each replacement."""
     at: Floats
-    """Of each replacement: data that the host had written."""
+    """Data that the host had written, for each replacement."""
     parity_moved_percent: Floats
-    """Of each replacement: share of all parity that moved."""
+    """Share of all parity that moved, in per cent, for each replacement."""
     ages: Floats
-    """Of each replacement: cycles of the members just before, a column for each place."""
+    """Cycles of the members just before, a row for each replacement and a column for each member."""
 
 
 def array_life(

@@ -20,7 +20,7 @@ class Worn:
     cycles: Result
     """P/E cycles of each block."""
     drive_writes: Result
-    """What the host has written, in units of the user space."""
+    """Data that the host has written, in units of the user space."""
     write_amplification: Result
     """Write amplification by then; infinite if no spare space is left."""
     rber: Result

@@ -14,18 +14,18 @@ Tell = TypeVar("Tell", bound=Callable[..., Any])
 
 
 def in_notebook() -> bool:
-    """Whether IPython runs in a kernel: Jupyter, VS Code, Colab. A terminal's IPython has none."""
+    """True if IPython runs in a kernel: Jupyter, VS Code, Colab. IPython in a terminal has none."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 
 
 def of_run(progress: Tell | bool | None) -> AbstractContextManager[Any]:
-    """What a run is to tell of its progress: a bar (`True`), a function of the caller's, or nothing."""
+    """Context that reports a run's progress: a bar (`True`), a function of the caller's, or nothing."""
     return _of(progress, "Run")
 
 
 def of_sweep(progress: Tell | bool | None) -> AbstractContextManager[Any]:
-    """What a sweep is to tell of its progress, likewise."""
+    """Context that reports a sweep's progress: a bar (`True`), a function of the caller's, or nothing."""
     return _of(progress, "Sweep")
 
 
@@ -33,8 +33,8 @@ def _of(progress: object, kind: str) -> AbstractContextManager[Any]:
     if progress is True:
         # Only now, so that a run that is silent imports no command line.
         home, name = ("notebook.cells", f"{kind}Cell") if in_notebook() else ("cli.progress", f"{kind}Progress")
-        own: AbstractContextManager[Any] = getattr(import_module(f"outlast.{home}"), name)()
-        return own
+        bar: AbstractContextManager[Any] = getattr(import_module(f"outlast.{home}"), name)()
+        return bar
     if progress is not None and progress is not False and not callable(progress):
         raise ScenarioError(f"progress = {progress!r}: must be True, False, None or a function")
     return nullcontext(progress or None)

@@ -23,10 +23,10 @@ def _style() -> str:
 
 
 def framed(heading: str, about: str, *parts: str) -> str:
-    """What a notebook shows of an object: its name, a line on it, and parts. `about` and `parts` are HTML."""
+    """HTML of an object: its name, a line about it, and parts. `about` and `parts` are HTML."""
     name = f'<p class="name"><b>{text(heading)}</b></p>' if heading else ""
-    said = f'<p class="about">{about}</p>' if about else ""
-    return f'<div class="outlast">{_style()}{name}{said}{"".join(parts)}</div>'
+    description = f'<p class="about">{about}</p>' if about else ""
+    return f'<div class="outlast">{_style()}{name}{description}{"".join(parts)}</div>'
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:

@@ -37,7 +37,7 @@ LACKS = {
     "array-states": ("array_states", "[array] makes it"),
     "array-wear": (None, "[array] makes it"),
 }
-"""By chart: the table that it is drawn from, and what to set where a result lacks it."""
+"""Table that each chart is drawn from, and the setting that a result without it lacks."""
 _ALIKE = {
     "bandwidth": "throughput",
     "in-flight": "throughput",
@@ -73,7 +73,7 @@ class Plots:
         return drawn(self._of_name(name, self._charts()), theme)
 
     def _stack(self, names: Sequence[str], title: str, theme: Theme | None) -> go.Figure:
-        """Those of the charts that there are, above each other; of none the first is what is missed."""
+        """Stacks those of the named charts that the result has; without any, raises the error of the first."""
         charts = self._charts()
         there = [charts[name] for name in names if name in charts] or [self._of_name(names[0], charts)]
         return stacked(there, theme, title)
@@ -81,15 +81,15 @@ class Plots:
     def _of_name(self, name: str, charts: dict[str, Figure]) -> Figure:
         if name in charts:
             return charts[name]
-        what = f'no chart "{name}" of {self._of}'
+        message = f'no chart "{name}" of {self._of}'
         table, setting = LACKS.get(_ALIKE.get(name, name), (None, ""))
         if not setting:
             near = difflib.get_close_matches(name, charts, n=1)
             hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(charts) or 'none'}"
-            raise OutputError(f"{what}; {hint}")
+            raise OutputError(f"{message}; {hint}")
         if table is not None and not self._has_table(table):
             setting += f"; or {table}.parquet is not kept with it"
-        raise OutputError(f"{what}: {setting}")
+        raise OutputError(f"{message}: {setting}")
 
 
 class ResultPlots(Plots):
@@ -121,11 +121,11 @@ class ResultPlots(Plots):
         return self("wear-map", theme)
 
     def cycles(self, theme: Theme | None = None) -> go.Figure:
-        """How many blocks have seen how many program/erase cycles."""
+        """Histogram of blocks by program/erase cycles."""
         return self("wear-histogram", theme)
 
     def causes(self, op: str = "read", theme: Theme | None = None) -> go.Figure:
-        """What "read" or "write" requests spend their time on, from the fastest to the slowest. Needs `run.causes`."""
+        """Latency of "read" or "write" requests by cause, from the fastest to the slowest. Needs `run.causes`."""
         if op not in ("read", "write"):
             raise OutputError(f'op = "{op}": must be read or write')
         return self(f"causes-{op}", theme)
@@ -139,7 +139,7 @@ class ResultPlots(Plots):
         return self("wrong-bits", theme)
 
     def decisions(self, theme: Theme | None = None) -> go.Figure:
-        """What was moved in the drive, when, and why."""
+        """Superblocks moved in the drive, over time and by reason."""
         return self("decisions", theme)
 
     def utilisation(self, theme: Theme | None = None) -> go.Figure:
@@ -197,9 +197,9 @@ class SweepPlots(Plots):
         from outlast.report.sweep import curve
 
         spec = self._summary["sweep"]
-        asked, varied = spec["figures"], [figures.called(axis) for axis in spec["vary"]]
-        wanted = asked[0] if name is None else name
-        if wanted not in asked:
+        names, varied = spec["figures"], [figures.called(axis) for axis in spec["vary"]]
+        wanted = names[0] if name is None else name
+        if wanted not in names:
             raise OutputError(f'no chart "{wanted}" of {self._of}: figures = ["{wanted}"] of the sweep makes it')
         if over is not None and over not in varied:
             raise OutputError(f'over = "{over}": what varies is {", ".join(varied)}')

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result, of several beside each other, and of a sweep."""
+"""HTML of a result, of a comparison, and of a sweep."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def sweep(shown: Sweep) -> str:
     )
 
 
-def _more(count: int, what: str) -> str:
-    return note(f"and {count - MOST_ROWS} {what} more") if count > MOST_ROWS else ""
+def _more(count: int, noun: str) -> str:
+    return note(f"and {count - MOST_ROWS} {noun} more") if count > MOST_ROWS else ""
 
 
 def _setting(value: Any) -> str:

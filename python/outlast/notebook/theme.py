@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Theme: TypeAlias = Literal["light", "dark"]
-"""For which page a chart is drawn; left out, it is that of plotly's default template."""
+"""Background that a chart is drawn for; by default that of plotly's default template."""
 
 _DARK = "@media (prefers-color-scheme: dark)"
 _FURTHER = re.compile(r"[xy]axis\d+")
@@ -33,8 +33,8 @@ CAPTION_PX = 66
 def colours(theme: Theme) -> dict[str, str]:
     """The colours of the report by name, as its style sheet has them."""
     light, _, dark = asset("report.css").partition(_DARK)
-    own = dict(_VARIABLE.findall(light))
-    return own if theme == "light" else own | dict(_VARIABLE.findall(dark))
+    variables = dict(_VARIABLE.findall(light))
+    return variables if theme == "light" else variables | dict(_VARIABLE.findall(dark))
 
 
 def _plotly(module: str) -> Any:
@@ -75,11 +75,13 @@ def _figure(charts: Sequence[Figure], theme: Theme | None, title: str, hint: str
     for index, chart in enumerate(charts):
         place = "" if index == 0 else str(index + 1)
         bottom, top = _domain(index, len(charts))
-        own = {name: value for name, value in chart.layout.items() if name not in ("xaxis", "yaxis")}
-        own |= {name: _axis(frame, value) for name, value in own.items() if _FURTHER.fullmatch(name)}
+        frame_layout = {name: value for name, value in chart.layout.items() if name not in ("xaxis", "yaxis")}
+        frame_layout |= {name: _axis(frame, value) for name, value in frame_layout.items() if _FURTHER.fullmatch(name)}
         if many:
-            own = {name: value for name, value in own.items() if name != "hovermode"} | {"hovermode": "x"}
-        layout |= own
+            frame_layout = {name: value for name, value in frame_layout.items() if name != "hovermode"} | {
+                "hovermode": "x"
+            }
+        layout |= frame_layout
         for axis, more in (("x", {"matches": "x"} if index else {}), ("y", {"domain": [bottom, top]} if many else {})):
             layout[f"{axis}axis{place}"] = _axis(frame, chart.layout.get(f"{axis}axis", {})) | more
         if many:
@@ -94,9 +96,9 @@ def _anchors(place: str, *, many: bool) -> dict[str, str]:
     return {"xaxis": f"x{place}", "yaxis": f"y{place}", "legend": f"legend{place}"} if many else {}
 
 
-def _axis(frame: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    labels = frame["logarithmic"] if own.get("type") == "log" and "tickvals" not in own else {}
-    return {**frame["axis"], **labels, **own, "title": frame["title"] | own.get("title", {})}
+def _axis(frame: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    labels = frame["logarithmic"] if settings.get("type") == "log" and "tickvals" not in settings else {}
+    return {**frame["axis"], **labels, **settings, "title": frame["title"] | settings.get("title", {})}
 
 
 def _height(charts: Sequence[Figure]) -> int:
@@ -106,7 +108,7 @@ def _height(charts: Sequence[Figure]) -> int:
 
 
 def _domain(index: int, count: int) -> tuple[float, float]:
-    """From where to where one of several charts reaches, the first on top."""
+    """Vertical extent of one of several stacked charts as shares of the figure; the first is on top."""
     each = (1.0 - GAP * (count - 1)) / count
     top = 1.0 - index * (each + GAP)
     return max(top - each, 0.0), top

@@ -1,4 +1,4 @@
-"""What runs jobs elsewhere: a Dask cluster that is there, or one that a SLURM queue starts."""
+"""Workers elsewhere: a Dask cluster that exists, or one that a SLURM queue starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file holds, as a hash that is never taken for that of an earlier file under the same path."""
+"""Hash of a file's content, never mistaken for that of an earlier file under the same path."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +12,7 @@ from typing import Any
 
 from outlast import _core, api, foreign, shapes
 from outlast.errors import OutlastError, OutputError
+from outlast.output import write_file
 from outlast.points.content import content_hash
 
 NOT_KEPT = ("time", "memory", "scenario", "throughput.requests_per_cpu_s")
@@ -22,10 +21,10 @@ SCHEMA_NAME = "outlast-cell/1"
 UNSHARED = ("name", "description")
 """Settings that do not change what happens."""
 THREADS = ("run", "threads")
-"""Nor does this one, however a run was made."""
+"""Setting left out of a job's key, too: the number of threads changes no figure."""
 
 Record = dict[str, Any]
-"""What a run gave: `scenario`, `summary` without what the run itself cost, and the table `errors`."""
+"""Kept output of a run: `scenario`, `summary` without the run's own cost, and the table `errors`."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Job:
     key: str
 
     def file(self, folder: Path) -> Path:
-        """Where its record is kept."""
+        """Path of the job's record."""
         return folder / f"{self.key[:24]}.json"
 
 
@@ -65,9 +64,9 @@ def key_of(scenario: Mapping[str, Any]) -> str:
 
 def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
     """The settings without one of them, nor the tables that then have none."""
-    first, *rest = path
+    first, *below = path
     kept = {name: value for name, value in settings.items() if name != first}
-    inner = _without(settings[first], rest) if rest and first in settings else {}
+    inner = _without(settings[first], below) if below and first in settings else {}
     return kept | {first: inner} if inner else kept
 
 
@@ -88,12 +87,12 @@ def measure(job: Job) -> Record:
     return record
 
 
-def _check_inputs(job: Job, what: str) -> None:
+def _check_inputs(job: Job, purpose: str) -> None:
     """Refuses to give a result of files that are not, or are no longer, those that the job's key was made of."""
     if key_of(job.scenario) == job.key:
         return
     files = ", ".join(path for _, path in _core.input_files([api.layer(job.scenario)])) or "the simulator"
-    raise OutputError(f"{files}: {what}; this run was not kept")
+    raise OutputError(f"{files}: {purpose}; this run was not kept")
 
 
 def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Record:
@@ -105,19 +104,11 @@ def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Rec
 
 def store_record(record: Record, folder: Path) -> None:
     """Writes a record whole or not at all."""
-    target = Job({}, record["key"]).file(folder)
-    handle, staging = tempfile.mkstemp(prefix=f".{target.name}.", dir=folder)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1, allow_nan=False)
-        Path(staging).replace(target)
-    except BaseException:
-        Path(staging).unlink(missing_ok=True)
-        raise
+    write_file(Job({}, record["key"]).file(folder), json.dumps(record, indent=1, allow_nan=False))
 
 
 def stored_record(job: Job, folder: Path) -> Record | None:
-    """What the job gave when it ran before, if it did."""
+    """Record kept from an earlier run of the job; `None` without one, or if the file has another form."""
     try:
         record: Record = foreign.read(job.file(folder))
         shapes.check(job.file(folder), record, "record")

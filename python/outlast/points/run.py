@@ -13,11 +13,11 @@ from outlast.points.workers import Workers
 
 @dataclass
 class Outcome:
-    """What came of some jobs, by key."""
+    """Records and failures of some jobs, by key."""
 
     records: dict[str, Record] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
-    """Why a job gave nothing, at its last attempt."""
+    """Message of the last attempt of each job that failed."""
 
 
 def run_all(
@@ -28,7 +28,7 @@ def run_all(
     retries: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """What each job gave. Those kept in the folder are not run again; the rest are, and each is kept as it ends.
+    """Runs jobs that have no record in the folder, keeps each record as its job ends, and returns all.
 
     `workers` makes what runs them, given their number; it is not called if there are none. A job that fails is tried
     again `retries` times and then reported; with `None` its error is raised, and ends everything.
@@ -65,10 +65,7 @@ def run_all(
                     continue
                 outcome.failures[job.key] = f"{type(answer).__name__}: {' '.join(str(answer).split())}"
             else:
-                try:
-                    store_record(answer, folder)
-                except OSError as error:
-                    raise OutputError(f"{job.file(folder)}: cannot be written: {error.strerror}") from error
+                store_record(answer, folder)
                 outcome.records[job.key] = answer
             left -= 1
             tell(len(wanted) - left, len(wanted))

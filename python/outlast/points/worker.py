@@ -23,13 +23,13 @@ def main() -> None:
 
     for line in sys.stdin.buffer:
         job = json.loads(line)
-        told: dict[str, Any]
+        answer: dict[str, Any]
         try:
-            told = {"record": measure_elsewhere(job["scenario"], job["key"], job["simulator"])}
+            answer = {"record": measure_elsewhere(job["scenario"], job["key"], job["simulator"])}
         except Exception as error:
-            told = {"error": type(error).__name__, "message": str(error)}
+            answer = {"error": type(error).__name__, "message": str(error)}
         try:
-            answers.write(json.dumps(told, allow_nan=False) + "\n")
+            answers.write(json.dumps(answer, allow_nan=False) + "\n")
             answers.flush()
         except BrokenPipeError:
             os._exit(1)  # nobody waits for it any more

@@ -1,4 +1,4 @@
-"""What runs jobs on this machine: this process, or several others."""
+"""Workers on this machine: this process, or several others."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class Processes:
                 self._idle.append(self._start())
             program, job = self._idle.pop(), self._waiting.popleft()
             self._busy[program] = job
-            told = {"scenario": job.scenario, "key": job.key, "simulator": work.simulator_hash()}
-            line = json.dumps(told).encode() + b"\n"
+            request = {"scenario": job.scenario, "key": job.key, "simulator": work.simulator_hash()}
+            line = json.dumps(request).encode() + b"\n"
             assert program.stdin is not None
             with suppress(BrokenPipeError):  # it has died: `next` reads its end and says so
                 program.stdin.write(line)
@@ -148,14 +148,14 @@ def _manner(code: int) -> str:
     return f"by signal {-code}" if code < 0 else f"with exit code {code}"
 
 
-def _answer(told: dict[str, Any]) -> Record | Exception:
-    if "record" in told:
-        record: Record = told["record"]
+def _answer(message: dict[str, Any]) -> Record | Exception:
+    if "record" in message:
+        record: Record = message["record"]
         return record
-    kind = getattr(errors, told["error"], None)
+    kind = getattr(errors, message["error"], None)
     if isinstance(kind, type) and issubclass(kind, errors.OutlastError):
-        return kind(told["message"])
-    return errors.InternalError(f"{told['error']}: {told['message']}")
+        return kind(message["message"])
+    return errors.InternalError(f"{message['error']}: {message['message']}")
 
 
 def local(count: int) -> Workers:

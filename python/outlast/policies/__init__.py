@@ -21,7 +21,7 @@ from outlast import _core
 from outlast.errors import ScenarioError
 from outlast.policies.loading import describe_error, load, source_of
 from outlast.policies.makers import Maker
-from outlast.policies.questions import Collecting, Failure, LostRows, Opening, Pace
+from outlast.policies.questions import Collecting, DieHealth, Failure, LostRows, Opening, Pace
 from outlast.policies.view import STATES, View, sees_cells
 from outlast.policies.writes import Writes
 
@@ -29,11 +29,12 @@ Policy: TypeAlias = Callable[[View], int | None] | Callable[[Any], Any] | type[A
 """A function of what its decision sees (`outlast policies` says what), or a class whose objects are such functions."""
 
 Policies: TypeAlias = Mapping[str, str | Policy]
-"""By decision (`outlast policies` lists them): a function or class, a built-in policy's name, or `"FILE:NAME"`."""
+"""Policies by decision (see `outlast policies`): a function or class, a built-in policy's name, or `"FILE:NAME"`."""
 
 __all__ = [
     "STATES",
     "Collecting",
+    "DieHealth",
     "Failure",
     "LostRows",
     "Maker",
@@ -70,7 +71,7 @@ def policy_settings(policies: Policies | None) -> tuple[list[tuple[str, str]], d
 
 
 def records(named: Mapping[str, str], makers: Mapping[str, Maker]) -> dict[str, dict[str, Any]]:
-    """What a result keeps of code that decided: its name, its text and the hash of that."""
+    """Entry of each user's policy in a result: its name, its text and the hash of the text."""
     kept: dict[str, dict[str, Any]] = {}
     for decision, name in named.items():
         if ":" in name:

@@ -25,6 +25,7 @@ RULES = {
     "parity_shares": ("array", ("parity_percent", "table")),
     "wear_leveling": ("device.ftl.wear_leveling", ("dynamic", "static_gap")),
     "scrub": ("device.scrub", ("reads", "age", "expected_errors", "rereads_per_unit", "patrol", "reprotect")),
+    "predict": ("device.repair.predict", ("bad_blocks", "uncorrectable")),
     "code": ("device.protection", ("data", "parity", "block", "classes")),
     "rebuild": ("array.background", ("min_rate", "max_rate")),
     "placement": ("device.protection.classes", ("hints", "ranges", "at_least", "at_most", "hot")),
@@ -33,41 +34,45 @@ RULES = {
 
 
 ABOUT = {"parity_shares": "Which share of the parity each member of an array holds."}
-"""Of decisions that are not the whole of the setting that takes them."""
+"""Descriptions of decisions that are only a part of the setting that takes them."""
 
 SEEN = {
     "placement": "thousands of writes (outlast.policies.Writes)",
     "repair_order": "all rows that a member has lost (outlast.policies.LostRows)",
 } | {decision: f"outlast.policies.{question.__name__}" for decision, (question, _) in QUESTIONS.items()}
-"""What decisions see that are not about the superblocks of a flash core."""
+"""Views of the decisions that are not about the superblocks of a flash core."""
 SUPERBLOCKS = "the superblocks of a flash core (outlast.policies.View)"
 
 
 def decisions() -> dict[str, dict[str, Any]]:
-    """By decision: its text, its setting, the built-in policies with theirs, and how code of one's own takes it."""
+    """Decisions by name: description, setting, built-in policies with theirs, and the view that user code gets."""
     schema = api.scenario_schema()
-    own = _of(schema, "policies")["properties"]
+    user_policies = _of(schema, "policies")["properties"]
     found = {}
     for name, setting in CHOICES.items():
         place = _of(schema, setting)
-        found[name] = _entry(name, place, setting, _named(schema, place), own.get(name))
+        found[name] = _entry(name, place, setting, _named(schema, place), user_policies.get(name))
     for name, (setting, rules) in RULES.items():
         place = _of(schema, setting)
         texts = {rule: _first(place["properties"][rule].get("description", "")) for rule in rules}
-        found[name] = _entry(name, place, setting, texts, own.get(name))
+        found[name] = _entry(name, place, setting, texts, user_policies.get(name))
     own_first = {name: place for place, name in enumerate(_core.decisions())}
     return dict(sorted(found.items(), key=lambda item: (own_first.get(item[0], len(own_first)), item[0])))
 
 
 def _entry(
-    name: str, place: Mapping[str, Any], setting: str, policies: Mapping[str, str], own: Mapping[str, Any] | None
+    name: str,
+    place: Mapping[str, Any],
+    setting: str,
+    policies: Mapping[str, str],
+    user_policy: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    about = ABOUT.get(name) or (own["description"] if own else place.get("description", ""))
+    about = ABOUT.get(name) or (user_policy["description"] if user_policy else place.get("description", ""))
     return {
         "about": _first(about),
         "setting": setting,
         "policies": dict(policies),
-        "own": own and f"a function of {SEEN.get(name, SUPERBLOCKS)}",
+        "own": user_policy and f"a function of {SEEN.get(name, SUPERBLOCKS)}",
     }
 
 

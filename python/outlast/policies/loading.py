@@ -19,7 +19,7 @@ from outlast.policies.portable import PICKLED
 
 
 def load(wanted: Sequence[tuple[str, str, str]]) -> list[Maker]:
-    """What each decision, file and name stand for. A file is run once, anew: its decisions share what it remembers."""
+    """Loads the code of each decision, file and name. A file runs once, so its decisions share module state."""
     modules: dict[str, ModuleType] = {}
     makers = []
     for decision, file, name in wanted:
@@ -68,16 +68,16 @@ def _run(file: str, refused: str) -> ModuleType:
 
 def describe_error(error: BaseException, trace: TracebackType | None = None) -> str:
     """An exception in a line: what it says, and where in the user's own file it was raised."""
-    said = " ".join(str(error).split())
-    own = Path(__file__).parent
+    message = " ".join(str(error).split())
+    package = Path(__file__).parent
     stack = traceback.extract_tb(trace or error.__traceback__)
-    frames = [frame for frame in stack if Path(frame.filename).parent != own]
+    frames = [frame for frame in stack if Path(frame.filename).parent != package]
     if isinstance(error, SyntaxError):  # which says where it is
-        return f"{type(error).__name__}: {said}"
+        return f"{type(error).__name__}: {message}"
     if not frames or frames[-1].filename.startswith("<frozen"):
-        return said or type(error).__name__
+        return message or type(error).__name__
     last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
-    return f"{type(error).__name__}: {said} ({Path(last.filename).name}, line {last.lineno})"
+    return f"{type(error).__name__}: {message} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def source_of(name: str, maker: Maker | None) -> dict[str, str | None]:

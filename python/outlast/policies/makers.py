@@ -1,4 +1,4 @@
-"""What the simulator asks: a decider for each part that decides, made of a function or a class."""
+"""Makers of deciders: the simulator asks them for a decider of each part, made of a user's function or class."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Decider:
 
     @property
     def sees_cells(self) -> bool:
-        """Whether its view has what the cells have gone through."""
+        """True if the view of this policy includes the history of the cells."""
         return bool(getattr(self._choose, "sees_cells", False))
 
     def bind(self, columns: tuple[Any, ...], lots: Any, cells: tuple[Any, ...] | None) -> None:
-        """Its view has these arrays from now on."""
+        """Makes these arrays the columns of the view."""
         self._view = View(columns, lots, cells)
 
     def decide(self, clock: int, units: int) -> int | None:
@@ -84,7 +84,7 @@ class Placer:
             raise TypeError(f"{place!r} cannot be called with writes")
         self._place = place
 
-    def place(self, *columns: NDArray[Any]) -> NDArray[np.uint8]:
+    def place(self, *columns: NDArray[Any]) -> NDArray[np.uint16]:
         """A hint for each write."""
         writes = Writes(*columns)
         hints = np.asarray(self._place(writes))
@@ -94,7 +94,7 @@ class Placer:
             raise TypeError(f"returned {hints.dtype}: hints are whole numbers")
         if hints.size and not (hints.min() >= 0 and hints.max() < MOST_HINTS):
             raise ValueError(f"returned hints from {hints.min()} to {hints.max()}: must be 0 to {MOST_HINTS - 1}")
-        return np.ascontiguousarray(np.broadcast_to(hints, len(writes)), dtype=np.uint8)
+        return np.ascontiguousarray(np.broadcast_to(hints, len(writes)), dtype=np.uint16)
 
 
 class Answers:

@@ -12,7 +12,7 @@ from typing import Any
 from outlast.errors import OutputError, ScenarioError
 
 PICKLED = ".pkl"
-"""How files of pickled code end."""
+"""Ending of files of pickled code."""
 
 
 class Code:
@@ -23,16 +23,16 @@ class Code:
         self._pickled: dict[Path, bytes] = {}
 
     def portable(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """What a sweep says, with code among the values of its axes as `FILE:NAME`, labelled by its names."""
-        said = dict(spec)
-        axes = said.get("vary")
+        """Copy of a sweep's specification in which code on its axes is `FILE:NAME`, labelled by the code's name."""
+        copy = dict(spec)
+        axes = copy.get("vary")
         if isinstance(axes, (list, tuple)):
-            said["vary"] = [self._axis(axis) if isinstance(axis, Mapping) else axis for axis in axes]
-        return said
+            copy["vary"] = [self._axis(axis) if isinstance(axis, Mapping) else axis for axis in axes]
+        return copy
 
     @contextmanager
     def written(self) -> Iterator[None]:
-        """What is to be pickled is in its files; those that were not there before go again where what follows fails."""
+        """Context that writes pickled code to its files, and removes the new ones again if its body fails."""
         new = {path: code for path, code in self._pickled.items() if not path.exists()}
         try:
             for path, code in new.items():

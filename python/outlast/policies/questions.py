@@ -1,4 +1,4 @@
-"""What decisions of a few values are asked with, and what they may answer."""
+"""Arguments of decisions on a few values, and checks of their answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Opening:
     class_: int
     """The class of the data that it is opened for."""
     cause: str
-    """For which writes it is opened: "host", "gc", "wear-leveling", "scrub" or "reencode"."""
+    """Cause of the writes that it is opened for: "host", "gc", "wear-leveling", "scrub" or "reencode"."""
     erases: int
     """P/E cycles of the superblock, the mean of its blocks."""
     expected_errors: float
@@ -58,7 +58,7 @@ class Collecting:
     victim: int
     """The victim."""
     valid: int
-    """Its valid units, which are moved."""
+    """Units that are still valid and have to be moved."""
     units: int
     """Units of the victim if all were valid."""
     room: int
@@ -89,7 +89,7 @@ class Failure:
     now_ns: int
     """The time of the simulation."""
     told_ns: int
-    """When the member told of it."""
+    """Simulated time at which the member reported it, in nanoseconds."""
     member: int
     """The member's column."""
     die: int
@@ -105,11 +105,11 @@ class Failure:
     spares: int
     """Devices that stand by."""
     host_active: int
-    """Whether the host has commands under way: 0 or 1."""
+    """1 if the host has commands under way, else 0."""
     last_host_ns: int | None
-    """When the host last was served."""
+    """Simulated time at which the host was last served, in nanoseconds."""
     asked: int
-    """How often this was asked before about this die."""
+    """Number of earlier questions about this die."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,13 @@ class Pace:
     done: int
     """Groups that are rebuilt, or ranges that are repaired, on all members that are."""
     total: int
-    """How many there are."""
+    """Number of all such units."""
     missing: int
     """Members that are missing or incomplete."""
     host_active: int
-    """Whether the host has commands under way: 0 or 1."""
+    """1 if the host has commands under way, else 0."""
     last_host_ns: int | None
-    """When the host last was served."""
+    """Simulated time at which the host was last served, in nanoseconds."""
     under_way: int
     """Commands of the host under way."""
 
@@ -149,14 +149,36 @@ class LostRows:
     sector: NDArray[np.uint64]
     """The first sector, of 512 bytes, on the member."""
     sectors: NDArray[np.uint32]
-    """How many."""
+    """Sectors of each row."""
     exposure: NDArray[np.uint32]
-    """How many other members lack something of the same rows."""
+    """Number of other members that lack data of the same rows."""
     readable: NDArray[np.bool_]
-    """Whether the member can still read them, and only wants them written elsewhere."""
+    """True for rows that the member can still read and only needs to move."""
 
     def __len__(self) -> int:
         return len(self.sector)
+
+
+@dataclass(frozen=True)
+class DieHealth:
+    """A die has shown a new sign of failure; the question is whether it is expected to fail.
+
+    Answered by true, and its data is moved away while it can be read, or false; `None`: the limits of
+    `device.repair.predict` decide.
+    """
+
+    die: int
+    """The die, numbered channel by channel."""
+    bad_blocks: int
+    """Bad blocks of the die, found while it was in use."""
+    limit: int
+    """Number of bad blocks above which the die counts as failed: `device.repair.bad_blocks`."""
+    uncorrectable: int
+    """Units of the die that ECC and re-reads could not correct within the last hour; at most 4096."""
+    others: int
+    """Other dies of the drive that have been expected to fail, or have failed."""
+    now_ns: int
+    """The time of the simulation."""
 
 
 def _code(answer: Any) -> tuple[int, int]:
@@ -174,6 +196,12 @@ def _number(answer: Any) -> float:
         return float(answer)
     except (TypeError, ValueError):
         raise TypeError(f"returned {answer!r}: must be a number or None") from None
+
+
+def _is_expected(answer: Any) -> bool:
+    if answer not in (True, False):
+        raise TypeError(f"returned {answer!r}: must be True, False or None")
+    return bool(answer)
 
 
 def _repair(answer: Any) -> str | int:
@@ -195,7 +223,8 @@ LATEST_S = 3_600_000
 QUESTIONS: dict[str, tuple[type, Callable[[Any], Any]]] = {
     "code": (Opening, _code),
     "pacing": (Collecting, _number),
+    "predict": (DieHealth, _is_expected),
     "repair": (Failure, _repair),
     "rebuild": (Pace, _number),
 }
-"""By decision: what it is asked with, and what makes an answer of what it returns."""
+"""Type of the argument of each decision, and the function that checks and converts its answer."""

@@ -1,4 +1,4 @@
-"""What a decision about superblocks sees."""
+"""View of the superblocks of a flash core that a policy chooses from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Decides = TypeVar("Decides")
 
 
 def sees_cells(policy: Decides) -> Decides:
-    """Above a policy: its view has `reads`, `rereads`, `errors` and `days`, for which every block is looked at."""
+    """Decorator that adds `reads`, `rereads`, `errors` and `days` to a policy's view, which then scans all blocks."""
     policy.sees_cells = True  # type: ignore[attr-defined]
     return policy
 
@@ -45,11 +45,11 @@ class View:
     valid: NDArray[np.uint32]
     """Valid units, `units` at most. Where superblocks differ in their data: the part of `units` they would fill."""
     is_candidate: NDArray[np.bool_]
-    """Whether a superblock may be taken: it is full, wholly programmed, and nothing moves it."""
+    """True if a superblock may be taken: it is full, wholly programmed, and not being moved."""
     age: NDArray[np.uint64]
     """Units that the host has written since a superblock was last filled."""
     order: NDArray[np.uint64]
-    """How many superblocks had been filled before it."""
+    """Number of superblocks that had been filled before it."""
     erases: NDArray[np.uint32]
     """P/E cycles, the mean of a superblock's blocks."""
     state: NDArray[np.uint8]
@@ -98,7 +98,7 @@ class View:
 
     @property
     def gains(self) -> NDArray[np.bool_]:
-        """Whether a superblock may be taken and has something stale, so that taking it gains space."""
+        """True for candidates with stale units, which gain space when they are taken."""
         return self.is_candidate & (self.valid < self.units)
 
     def least(self, score: ArrayLike, among: NDArray[np.bool_] | None = None) -> int | None:

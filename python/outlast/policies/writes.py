@@ -1,4 +1,4 @@
-"""What a decision about writes sees."""
+"""View of the writes that a placement policy assigns to streams."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_HINTS = 256
+MOST_HINTS = 1 << 16
 """Stream hints there are; a drive takes them modulo its streams, or as its classes say."""
 
 
 @dataclass(frozen=True)
 class Writes:
-    """Some thousands of writes that follow each other, before the drive has them: of each array, one entry for each."""
+    """Some thousands of consecutive writes that the drive has not seen yet; each array has an entry per write."""
 
     offset: NDArray[np.uint64]
     """First byte."""
     bytes: NDArray[np.uint64]
     """Length."""
     at_ns: NDArray[np.uint64]
-    """When it arrives, from the start of the workload; 0 in a closed loop, where the drive decides."""
-    hint: NDArray[np.uint8]
+    """Arrival, in nanoseconds from the start of the workload; 0 in a closed loop, where the drive sets the pace."""
+    hint: NDArray[np.uint16]
     """The stream hint that the workload gives it."""
     heat: NDArray[np.float32]
-    """How many times as often as the mean one the megabyte in which it begins has been written lately."""
+    """Recent writes to the megabyte in which it begins, relative to the mean over all megabytes."""
     written: NDArray[np.uint64]
     """Bytes that the host wrote before it, workload passes of preconditioning included."""
 

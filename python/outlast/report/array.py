@@ -18,11 +18,16 @@ STATES = {"clean": "var:--good", "degraded": DEGRADED, "failed": "var:--bad"}
 
 
 def finding(summary: dict[str, Any]) -> str:
-    """What the array is, what became of its members, and whether a rebuild now would lose data."""
+    """Sentences on the array: its kind, the state of its members, and the risk of losing data in a rebuild."""
     array = summary["array"]
     parts = [f"{array['level'].upper()} of {array['members']} members; <b>{array['state']}</b> at the end."]
+    if array["ejected"]:
+        left = "member" if array["ejected"] == 1 else "members"
+        parts.append(f"{short(array['ejected'])} {left} left it at a limit ({_limits(summary)}).")
     if rebuild := array["rebuild"]:
         parts.append(_rebuilt(rebuild, unloaded_s(summary)))
+    if shares := parity_shares(array):
+        parts.append(f"At the end the members hold {shares} of the parity.")
     if array["degraded_s"]:
         parts.append(f"The array was degraded for {seconds(array['degraded_s'])}.")
     if share := array["writes"]["full_stripe_share"]:
@@ -43,8 +48,29 @@ def finding(summary: dict[str, Any]) -> str:
     return " ".join(parts)
 
 
+def _limits(summary: dict[str, Any]) -> str:
+    """Limits at which members leave the array, with their values."""
+    own = summary["scenario"]["array"]
+    limits = []
+    if percent_used := (own.get("replacement") or {}).get("limit_percent"):
+        limits.append(f"array.replacement.limit_percent = {short(percent_used)} % of the rated cycles")
+    limits += [
+        f"array.ejection.{name} = {short(value)}" for name, value in (own.get("ejection") or {}).items() if value
+    ]
+    return ", ".join(limits)
+
+
+def parity_shares(array: dict[str, Any]) -> str:
+    """Share of the parity of each member, if they differ: Diff-RAID."""
+    shares = [own["parity_percent"] for own in array["wear"]]
+    known = [share for share in shares if share is not None]
+    if len(known) < 2 or max(known) - min(known) < 1.0:
+        return ""
+    return ", ".join("–" if share is None else short(share) for share in shares) + " %"
+
+
 def unloaded_s(summary: dict[str, Any]) -> float:
-    """How much of the last rebuild came after the workload, without its load."""
+    """Seconds of the last rebuild that came after the end of the workload, and so ran without load."""
     rebuild, time = summary["array"]["rebuild"], summary["time"]
     if rebuild is None or rebuild["finished_s"] is None or not summary.get("after_host"):
         return 0.0
@@ -54,12 +80,12 @@ def unloaded_s(summary: dict[str, Any]) -> float:
 
 def _a_year(loss: dict[str, Any], summary: dict[str, Any]) -> str:
     years = loss["mttdl_hours"] / YEAR_HOURS
-    said = f"Within a year the array loses data with probability <b>{_probability(loss['per_year'])}</b>"
-    said += f" (MTTDL {short(years)} years"
+    sentence = f"Within a year the array loses data with probability <b>{_probability(loss['per_year'])}</b>"
+    sentence += f" (MTTDL {short(years)} years"
     if took := risk.rebuild(loss, unloaded=unloaded_s(summary) > 0.0):
-        said += f", {took}"
+        sentence += f", {took}"
     mttf = summary["scenario"].get("run", {}).get("member_mttf_hours")
-    return said + (f", each member failing once in {short(mttf)} hours)." if mttf else ").")
+    return sentence + (f", each member failing once in {short(mttf)} hours)." if mttf else ").")
 
 
 KEYS = ("mean", "p50", "p99", "p99_9", "max")
@@ -67,13 +93,13 @@ KEYS = ("mean", "p50", "p99", "p99_9", "max")
 
 def latencies(array: dict[str, Any]) -> str:
     """Reads and writes by the state of the array, as a card; empty where there was one state only."""
-    by = array["latency_us_by_state"]
-    met = [state for state in by if by[state]["read"] or by[state]["write"]]
+    by_state = array["latency_us_by_state"]
+    met = [state for state in by_state if by_state[state]["read"] or by_state[state]["write"]]
     rows = [
-        (state, op, short(own["count"]), *(micros(own[key]) for key in KEYS))
+        (state, op, short(latency["count"]), *(micros(latency[key]) for key in KEYS))
         for state in met
         for op in ("read", "write")
-        if (own := by[state][op])
+        if (latency := by_state[state][op])
     ]
     columns = ("state", "", "requests", *(PERCENTILES[key] for key in KEYS))
     heads = ["", "", *(tip(f"latency_us.read.{key}") for key in ("count", *KEYS))]
@@ -105,16 +131,16 @@ def states(table: dict[str, Any]) -> Figure | None:
     spans = list(zip(table["start_s"], table["end_s"], table["state"], strict=True))
     data = []
     for state, colour in STATES.items():
-        own = [(float(start), float(end)) for start, end, name in spans if name == state]
-        if own:
+        spans_of_state = [(float(start), float(end)) for start, end, name in spans if name == state]
+        if spans_of_state:
             data.append(
                 {
                     "type": "bar",
                     "orientation": "h",
                     "name": state,
-                    "x": plain([end - start for start, end in own]),
-                    "base": plain([start for start, _ in own]),
-                    "y": ["array"] * len(own),
+                    "x": plain([end - start for start, end in spans_of_state]),
+                    "base": plain([start for start, _ in spans_of_state]),
+                    "y": ["array"] * len(spans_of_state),
                     "marker": {"color": colour},
                     "hovertemplate": f"{state} from %{{base:.3f}} s for %{{x:.3f}} s<extra></extra>",
                 }
@@ -195,7 +221,7 @@ MOST_EVENTS = 100
 
 
 def events(table: dict[str, Any]) -> str:
-    """What happened to members, the first hundred."""
+    """Table of the first hundred events of members."""
     if not table or not len(table["at_s"]):
         return ""
     rows = list(zip(table["at_s"], table["event"], table["member"], table["detail"], strict=True))

@@ -19,13 +19,13 @@ from pathlib import Path
 
 PACKAGE, VERSION = "plotly.js-cartesian-dist-min", "4.1.1"
 SHA256 = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
-"""Of the file in the package, so that nothing else is ever taken for it."""
+"""Hash of the library in the package; guards against any other file in its place."""
 PLACE = Path(__file__).with_name("assets") / "plotly-cartesian.min.js"
 MEMBER = "package/plotly-cartesian.min.js"
 
 
 def matches(content: bytes) -> bool:
-    """Whether a file is the library of the version that is meant."""
+    """True if `content` is the library of the expected version."""
     return hashlib.sha256(content).hexdigest() == SHA256
 
 
@@ -37,8 +37,8 @@ def fetch() -> str:
     if npm is None:
         return "npm is absent: reports hold the whole of plotly.js, and are three times as large"
     with tempfile.TemporaryDirectory() as folder:
-        asked = [npm, "pack", "--silent", f"{PACKAGE}@{VERSION}"]
-        done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False)
+        command = [npm, "pack", "--silent", f"{PACKAGE}@{VERSION}"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         archives = list(Path(folder).glob("*.tgz"))
         if done.returncode != 0 or not archives:
             why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]

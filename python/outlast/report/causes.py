@@ -1,4 +1,4 @@
-"""Where the time of requests goes: bars from the fastest half to the slowest, stacked by cause."""
+"""Latency by cause: bars from the fastest half of requests to the slowest, stacked by cause."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COLOURS = {
     "mount": "var:--ink",
     "aborted": "var:--line",
 }
-"""By cause. What befalls writes and what befalls reads may share a colour."""
+"""Colour of each cause. Causes of writes alone and causes of reads alone may share one."""
 DASHED = frozenset({"program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record"})
 """Causes whose bars are hatched, so that they are told from those of the same colour."""
 NAMED_FROM = 0.1
@@ -56,10 +56,10 @@ def _broken(band: dict[str, Any]) -> str:
 
 def stacked(causes: dict[str, Any], op: str) -> Figure | None:
     """The mean time of the requests of each band, by cause."""
-    own = causes.get(op)
-    if not own:
+    figures = causes.get(op)
+    if not figures:
         return None
-    bands = own["bands"]
+    bands = figures["bands"]
     names = [band_name(band) for band in bands]
     data = []
     for cause in LATENCY:
@@ -148,12 +148,12 @@ def _named(band: dict[str, Any]) -> str:
     labels = {cause.name: cause.label for cause in LATENCY}
     whole = band["latency_ns"]
     large = sorted(((part / whole, name) for name, part in band["mean_ns"].items()), reverse=True)
-    told = [(part, name) for part, name in large[:MOST_NAMED] if part >= NAMED_FROM] or large[:1]
-    return ", ".join(f"{text(labels.get(name, name))} {percent(part, 2)}" for part, name in told)
+    largest = [(part, name) for part, name in large[:MOST_NAMED] if part >= NAMED_FROM] or large[:1]
+    return ", ".join(f"{text(labels.get(name, name))} {percent(part, 2)}" for part, name in largest)
 
 
 def finding(causes: dict[str, Any]) -> str:
-    """What the fast half and the slowest requests spend their time on."""
+    """Sentences on the causes of latency of the fast half and of the slowest requests."""
     parts = []
     for op in OPS:
         bands = [band for band in (causes.get(op) or {}).get("bands", []) if band["latency_ns"]]

@@ -23,20 +23,20 @@ class Beside:
     shown: tuple[str, str]
     """Both as a person reads them."""
     is_limit: bool = False
-    """Whether the closed form is the most that the drive can do, rather than what it does."""
+    """True if the closed form is an upper limit and not a prediction."""
     figure: str = ""
     """The name of what was measured, where `result.json` has it."""
     of: str = "the limit"
-    """What a limit is called."""
+    """Name of the limit in sentences."""
 
     @property
     def off(self) -> float:
-        """By which share the figure differs from its closed form."""
+        """Relative difference of the figure from its closed form."""
         return self.measured / self.closed - 1
 
     @property
     def verdict(self) -> str:
-        """How the figure stands to what is beside it, in words."""
+        """Figure relative to its closed form, in words."""
         return f"{percent(self.measured / self.closed)} of {self.of}" if self.is_limit else signed(self.off)
 
 
@@ -50,7 +50,7 @@ def _rate(name: str, measured: float, limit: float, figure: str) -> Beside:
 
 
 def beside(summary: dict[str, Any]) -> list[Beside]:
-    """What of a result has a closed form."""
+    """Figures of a result that have a closed form."""
     return [*_amplification(summary), *_fastest_read(summary), *_bandwidth(summary)]
 
 
@@ -86,11 +86,11 @@ def _fastest_read(summary: dict[str, Any]) -> list[Beside]:
     if not read or timing is None or not whole_units or elsewhere or "array" in summary or device.get("reliability"):
         return []
     times = timing["read"] if isinstance(timing["read"], list) else [timing["read"]]
-    way = [*(controller.get("host_latency") or {}).values(), timing["command"], controller["read_cost"]]
+    costs = [*(controller.get("host_latency") or {}).values(), timing["command"], controller["read_cost"]]
     if timing.get("cache_read") is not None:
-        way.append(timing["cache_read"])
+        costs.append(timing["cache_read"])
     decode = (controller.get("decode") or {}).get("hard", "0ns")
-    closed = float(min(map(nanos, times)) + sum(map(nanos, [*way, decode]))) + command_cost_ns(summary, "read")
+    closed = float(min(map(nanos, times)) + sum(map(nanos, [*costs, decode]))) + command_cost_ns(summary, "read")
     pages = max(1.0, unit / float(bytes_of(device["geometry"]["page_size"])))
     moved = float(unit + pages * bytes_of(device["geometry"].get("spare_per_page", 0)))
     closed += moved / float(bytes_per_s(timing["bus"])) * 1e9
@@ -101,7 +101,7 @@ def _fastest_read(summary: dict[str, Any]) -> list[Beside]:
 
 
 def _bandwidth(summary: dict[str, Any]) -> list[Beside]:
-    """What flash read and programmed, for whatever cause, against what it can do in order."""
+    """Bandwidth of flash reads and programs, for all causes, beside the limits of sequential access."""
     rate, closed, device = summary["throughput"], summary["closed_form"], summary["device"]
     if rate["iops"] is None or "array" in summary or "sequential_read_mib_s" not in closed:
         return []
@@ -126,7 +126,7 @@ def _name(parts: dict[str, float]) -> str:
 
 COLUMNS = ("figure", "measured", "closed form or limit", "difference")
 TITLES = {"closed form or limit": "Beside closed forms and limits", "data sheet": "Beside the data sheet"}
-"""Of the card, by what stands beside the figures."""
+"""Title of the card, by the source of the comparison values."""
 
 
 def table(summary: dict[str, Any], columns: tuple[str, ...] = COLUMNS, found: list[Beside] | None = None) -> str:

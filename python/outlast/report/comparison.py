@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["headline", "labels", "numbered", "page", "sections", "shown_rows"]
 
 MOST_SETTINGS = 12
-"""Of those that differ, before the reader asks for the rest: runs of two presets differ in most."""
+"""Differing settings shown before the reader unfolds the others: runs of two presets differ in most settings."""
 ROWS = (
     "host.errors",
     "smart.read_only",
@@ -64,20 +64,20 @@ def shown_rows(summaries: Sequence[dict[str, Any]]) -> list[str]:
 
 def page(results: Sequence[Result]) -> str:
     """The whole page."""
-    own = labels(results)
-    title = differences.title(results, own)
+    names_of_results = labels(results)
+    title = differences.title(results, names_of_results)
     header = (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1>'
-        f'<p class="about">{_those(own)}. '
-        f"The others are compared with the first, <b>{text(own[0])}</b>.</p>"
-        f"{differences.differences_list(results, own)}"
+        f'<p class="about">{_those(names_of_results)}. '
+        f"The others are compared with the first, <b>{text(names_of_results[0])}</b>.</p>"
+        f"{differences.differences_list(results, names_of_results)}"
     )
     versions = sorted({str(result.summary["version"]) for result in results})
     return document(f"{title} · Outlast", header, sections(results), f"Outlast {text(', '.join(versions))}")
 
 
-def _those(own: Sequence[str]) -> str:
-    return f"{len(own)} results: {', '.join(text(name) for name in own)}"
+def _those(names_of_results: Sequence[str]) -> str:
+    return f"{len(names_of_results)} results: {', '.join(text(name) for name in names_of_results)}"
 
 
 Runs = list[tuple["Result", str, str]]
@@ -119,9 +119,9 @@ def _settings(runs: Runs) -> Section:
         for setting, values in differing.items()
     ]
     card = _settings_table(runs, rows[:MOST_SETTINGS])
-    if rest := rows[MOST_SETTINGS:]:
-        more = _settings_table(runs, rest)
-        card += f"<details><summary>and {counted(len(rest), 'more setting')}</summary>{more}</details>"
+    if folded_rows := rows[MOST_SETTINGS:]:
+        more = _settings_table(runs, folded_rows)
+        card += f"<details><summary>and {counted(len(folded_rows), 'more setting')}</summary>{more}</details>"
     return section.add(f'<div class="card scroll">{card}</div>')
 
 
@@ -148,13 +148,13 @@ def headline(results: Sequence[Result]) -> str:
         values = [names.figure_of(result.summary, figure) for result, _, _ in runs]
         cells = [names.written(figure, values[0])]
         for value, (result, _, _) in zip(values[1:], runs[1:], strict=True):
-            said = differences.change(figure, (values[0], runs[0][0].summary), (value, result.summary))
-            change = f'<span class="change">{said}</span>' if said else ""
+            change_text = differences.change(figure, (values[0], runs[0][0].summary), (value, result.summary))
+            change = f'<span class="change">{change_text}</span>' if change_text else ""
             cells.append(f"{names.written(figure, value)}{change}")
-        told = names.tip(figure)
+        tip = names.tip(figure)
         body.append(
-            f'<tr><th scope="row"{told}>{names.called(figure, names.heading(figure))}</th>'
-            f"{''.join(f'<td{told}>{cell}</td>' for cell in cells)}</tr>"
+            f'<tr><th scope="row"{tip}>{names.called(figure, names.heading(figure))}</th>'
+            f"{''.join(f'<td{tip}>{cell}</td>' for cell in cells)}</tr>"
         )
     states = []
     for result, _, _ in runs:

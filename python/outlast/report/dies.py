@@ -17,7 +17,7 @@ MOST_WRITTEN = 12
 """Columns up to which a cell has room for its value, on a phone too."""
 SCALE = [[0, "var:--heat0"], [0.5, "var:--heat1"], [1, "var:--heat2"]]
 LEAST_SPREAD, LEAST_CYCLES = 0.05, 1.0
-"""Of a map of cycles, as a share of the most and in cycles: with less between its dies the scale starts at 0."""
+"""Least spread of a map of cycles, as a share of the most and in cycles; below both, the scale starts at 0."""
 Whole = NDArray[np.int64]
 Failed = tuple[int | None, int, str]
 """A die that failed: the member of an array, the number of the die in it, and what is said of it."""
@@ -48,7 +48,7 @@ def _means(table: dict[str, Any], values: Floats, weights: Floats) -> tuple[Whol
 
 def _folded(rows: Whole, columns: Whole, mean: Floats) -> tuple[Floats, int, int]:
     """The grid, and how many rows and columns of dies are one of it."""
-    deep, wide = (-(-(int(own.max()) + 1) // most) for own, most in ((rows, MOST_ROWS), (columns, MOST_COLUMNS)))
+    deep, wide = (-(-(int(places.max()) + 1) // most) for places, most in ((rows, MOST_ROWS), (columns, MOST_COLUMNS)))
     shape = (int(rows.max()) // deep + 1, int(columns.max()) // wide + 1)
     cell = rows // deep * shape[1] + columns // wide
     known = np.isfinite(mean)
@@ -67,14 +67,14 @@ def _ticks(cells: int, each: int) -> dict[str, Any]:
 def _map(name: str, title: str, hint: str, of_array: bool, found: tuple[Whole, Whole, Floats], share: bool) -> Figure:
     grid, deep, wide = _folded(*found)
     row = "member" if of_array else "channel"
-    said = [[percent(value) if share else f"{short(value)} cycles" for value in line] for line in grid]
+    hover = [[percent(value) if share else f"{short(value)} cycles" for value in line] for line in grid]
     low, high = float(np.nanmin(grid)), float(np.nanmax(grid))
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": plain(np.arange(grid.shape[1]) * wide),
         "y": plain(np.arange(len(grid)) * deep),
         "z": [plain(line, 4) for line in grid],
-        "text": said,
+        "text": hover,
         "zmin": 0 if share or _alike(low, high) else low,
         "zmax": 1 if share else high or 1,
         "colorscale": SCALE,
@@ -98,19 +98,19 @@ def _map(name: str, title: str, hint: str, of_array: bool, found: tuple[Whole, W
 
 
 def _alike(low: float, high: float) -> bool:
-    """Whether all dies are worn (nearly) the same, so that colours from the least to the most would mislead."""
+    """True if wear hardly differs between dies, so that colours from the least to the most would mislead."""
     return high - low < max(LEAST_SPREAD * high, LEAST_CYCLES)
 
 
 def failed(summary: dict[str, Any]) -> list[Failed]:
     """The dies that failed during the run: those of `repair`, or else those that the scenario breaks."""
     found: list[Failed] = []
-    for own in summary.get("repair") or ():
-        at, after = own["detected_s"], own.get("detected_after_ms")
+    for repair in summary.get("repair") or ():
+        at, after = repair["detected_s"], repair.get("detected_after_ms")
         words = f"failed at {seconds(at)}"
         if after is not None:
             words = f"failed at {seconds(at - after / 1e3)}, noticed at {seconds(at)}"
-        found.append((own.get("device"), own["die"], words))
+        found.append((repair.get("device"), repair["die"], words))
     return found or _broken(summary)
 
 
@@ -140,19 +140,19 @@ def _crosses(
     """A cross on each cell of a map with a die that failed, so far left of its middle; `None` without one."""
     of_array = "device" in table
     row, die = _whole(table["device" if of_array else "channel"]), _whole(table["die"])
-    x, y, said = [], [], []
+    x, y, hover = [], [], []
     for member, number, words in dies:
         at = np.flatnonzero((die == number) & (row == member if of_array else True))
         if len(at):
-            own = int(row[at[0]])
-            column = int(np.searchsorted(np.unique(die[row == own]), number))
+            die_number = int(row[at[0]])
+            column = int(np.searchsorted(np.unique(die[row == die_number]), number))
             x.append(column // wide * wide - aside)
-            y.append(own // deep * deep)
-            said.append(f"die {number}{f' of member {member}' if of_array else ''} {words}")
+            y.append(die_number // deep * deep)
+            hover.append(f"die {number}{f' of member {member}' if of_array else ''} {words}")
     if not x:
         return None
     marker = {"symbol": "x", "size": 10, "color": "var:--card", "line": {"color": "var:--ink", "width": 1.5}}
-    trace = {"type": "scatter", "mode": "markers", "name": "failed die", "x": x, "y": y, "text": said}
+    trace = {"type": "scatter", "mode": "markers", "name": "failed die", "x": x, "y": y, "text": hover}
     return trace | {"marker": marker, "hovertemplate": "%{text}<extra></extra>"}
 
 

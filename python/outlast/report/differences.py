@@ -1,4 +1,4 @@
-"""What a comparison found, in a title and a few sentences: chosen by what differs most, never by what was hoped for."""
+"""Title and sentences of a comparison, chosen by the largest differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TELLING: tuple[tuple[str, tuple[str, ...], Callable[[Any], str]], ...] = (
     ("The mean number of P/E cycles", ("wear", "mean_pe"), short),
     ("TBW", ("endurance", "tbw_bytes"), terabytes),
 )
-"""What a title or a sentence may name: figures of which one run of usual length gives more than noise."""
+"""Figures that a title or sentence may name: in runs of usual length their differences exceed noise."""
 WORTH_SAYING = 1.05
 """Ratios below this are left to the table: runs that differ by their requests alone differ by a few per cent."""
 MOST = 5
@@ -33,7 +33,7 @@ LEAST = 0.0005
 
 
 def change(name: str, first: tuple[Any, dict[str, Any]], other: tuple[Any, dict[str, Any]]) -> str:
-    """How a figure stands to the first result's, each a value and its summary; empty where it cannot be said.
+    """Change of a figure from the first result's, each a value and its summary; empty if no change can be stated.
 
     A change that the confidence intervals of both runs do not tell from chance is said to be within them.
     """
@@ -49,8 +49,12 @@ def change(name: str, first: tuple[Any, dict[str, Any]], other: tuple[Any, dict[
         return f"× {tiny(None, further - value)}"
     if not value:
         return ""
-    said = signed(further / value - 1)
-    return f"{said}, within error" if said != "the same" and _overlap(name, summary, against) else said
+    change_text = signed(further / value - 1)
+    return (
+        f"{change_text}, within error"
+        if change_text != "the same" and _overlap(name, summary, against)
+        else change_text
+    )
 
 
 def _rebuild_source(summary: dict[str, Any]) -> Any:
@@ -58,7 +62,7 @@ def _rebuild_source(summary: dict[str, Any]) -> Any:
 
 
 def _overlap(name: str, *summaries: dict[str, Any]) -> bool:
-    """Whether both runs have a confidence interval of the figure, and these overlap."""
+    """True if both runs have a confidence interval of the figure, and these overlap."""
     if name == "write_amplification.total":
         where = "gc.write_amplification_interval"
     elif name.endswith(".mean") and name.startswith("latency_us."):
@@ -93,18 +97,18 @@ def differences(results: Sequence[Result], names: Sequence[str]) -> list[Differe
 
 def _repairs(results: Sequence[Result], names: Sequence[str]) -> list[tuple[float, str, dict[str, Any]]]:
     """The time of repair, name and repair of each result, the quickest first; none unless all repaired one thing."""
-    own = []
+    sizes = []
     for result, name in zip(results, names, strict=True):
         repairs = list(result.summary.get("repair") or ())
         if len(repairs) != 1 or repairs[0]["finished_s"] is None:
             return []
         sized = repairs[0].get("scaled") or repairs[0]
-        own.append((float(sized["total_s"]), name, repairs[0] | sized))
-    return sorted(own, key=lambda each: each[0])
+        sizes.append((float(sized["total_s"]), name, repairs[0] | sized))
+    return sorted(sizes, key=lambda each: each[0])
 
 
 def title(results: Sequence[Result], names: Sequence[str]) -> str:
-    """What is compared, and the greatest difference."""
+    """Names of the compared results, and the greatest difference."""
     if (repairs := _repairs(results, names)) and repairs[-1][0] > WORTH_SAYING * repairs[0][0]:
         (quick, first, _), (slow, last, _) = repairs[0], repairs[-1]
         return f"{first} repairs in {seconds(quick)} what {last} repairs in {seconds(slow)}"
@@ -124,35 +128,35 @@ def _inside(label: str) -> str:
 
 def sentences(results: Sequence[Result], names: Sequence[str]) -> list[str]:
     """Three to five sentences with numbers, as HTML; fewer where less differs."""
-    said = []
+    parts = []
     if repairs := _repairs(results, names):
         (_, first, quick), (_, last, slow) = repairs[0], repairs[-1]
         each = ", ".join(f"<b>{seconds(took)}</b> with {text(name)}" for took, name, _ in repairs)
-        said.append(f"The repair of the failed die took {each}.")
-        said.append(
+        parts.append(f"The repair of the failed die took {each}.")
+        parts.append(
             f"For that {text(first)} wrote <b>{size(quick['bytes_written'])}</b>, {text(last)} "
             f"<b>{size(slow['bytes_written'])}</b>."
         )
         if quick.get("risk") and slow.get("risk"):
-            chances = (tiny(own["risk"]["second_failure"]) for own in (quick, slow))
+            chances = (tiny(repair["risk"]["second_failure"]) for repair in (quick, slow))
             low, high = chances
-            said.append(
+            parts.append(
                 f"A second failure in that time has a probability of <b>{low}</b> with {text(first)}, of "
                 f"<b>{high}</b> with {text(last)}."
             )
-        lost = sum(own["lost_bytes"] for _, _, own in repairs)
-        said.append(f"{size(lost)} were lost for good." if lost else "No byte was lost in any of them.")
+        lost = sum(repair["lost_bytes"] for _, _, repair in repairs)
+        parts.append(f"{size(lost)} were lost for good." if lost else "No byte was lost in any of them.")
     found = differences(results, names)
     for ratio, label, low, least, high, most in found:
-        if ratio >= WORTH_SAYING and len(said) < MOST:
-            said.append(
+        if ratio >= WORTH_SAYING and len(parts) < MOST:
+            parts.append(
                 f"{label}: <b>{low}</b> with {text(least)}, <b>{high}</b> with {text(most)} ({short(ratio)} times)."
             )
     alike = [_inside(label) for ratio, label, *_ in found if ratio < WORTH_SAYING]
-    if alike and len(said) < MOST:
+    if alike and len(parts) < MOST:
         allowed = f"{100 * (WORTH_SAYING - 1):.0f} %"
-        said.append(f"Within {allowed} of each other: {', '.join(alike)}.")
-    return said
+        parts.append(f"Within {allowed} of each other: {', '.join(alike)}.")
+    return parts
 
 
 def differences_list(results: Sequence[Result], names: Sequence[str]) -> str:

@@ -13,16 +13,16 @@ COLUMNS = ("endurance", "", "how it is found")
 
 
 def sentence(summary: dict[str, Any]) -> str:
-    """What the host can write at the write amplification of the run; empty where no rating is known."""
-    own = endurance.endurance_of(summary)
-    if own is None:
+    """Sentence on the endurance at the write amplification of the run; empty without a rating."""
+    rating = endurance.endurance_of(summary)
+    if rating is None:
         return ""
-    amount = f"<b>{terabytes(own.tbw_bytes)}</b>"
-    if own.left_bytes is not None:
-        amount = f"over its whole life {amount}, of which <b>{terabytes(own.left_bytes)}</b> is left,"
+    amount = f"<b>{terabytes(rating.tbw_bytes)}</b>"
+    if rating.left_bytes is not None:
+        amount = f"over its whole life {amount}, of which <b>{terabytes(rating.left_bytes)}</b> is left,"
     return (
         f"At this write amplification{_doubt(summary)} the host can write {amount} until blocks reach the "
-        f"{short(own.rated_cycles)} cycles they are rated for: <b>{short(own.dwpd)}</b> drive writes a day over "
+        f"{short(rating.rated_cycles)} cycles they are rated for: <b>{short(rating.dwpd)}</b> drive writes a day over "
         f"{endurance.YEARS} years."
     )
 
@@ -37,21 +37,21 @@ def _doubt(summary: dict[str, Any]) -> str:
 
 def table(summary: dict[str, Any]) -> str:
     """Rating, wear so far, TBW and DWPD as a card; empty where no rating is known."""
-    own = endurance.endurance_of(summary)
-    if own is None:
+    rating = endurance.endurance_of(summary)
+    if rating is None:
         return ""
     factor = f"{summary['write_amplification']['total']:.3f}"
     rows = [
-        ("P/E cycles, rated", short(own.rated_cycles), own.source),
-        ("TBW", terabytes(own.tbw_bytes), f"raw capacity × rated cycles / write amplification of {factor}"),
-        ("DWPD", f"{short(own.dwpd)} a day", f"TBW / capacity / {endurance.DAYS} days"),
+        ("P/E cycles, rated", short(rating.rated_cycles), rating.source),
+        ("TBW", terabytes(rating.tbw_bytes), f"raw capacity × rated cycles / write amplification of {factor}"),
+        ("DWPD", f"{short(rating.dwpd)} a day", f"TBW / capacity / {endurance.DAYS} days"),
     ]
     sides = [tip(f"endurance.{name}") for name in ("rated_cycles", "tbw_bytes", "dwpd")]
     worn = summary["wear"]["mean_pe"]
     if worn is not None:
-        rows.insert(1, ("worn at the end", percent(worn / own.rated_cycles), "mean P/E cycles / rated cycles"))
+        rows.insert(1, ("worn at the end", percent(worn / rating.rated_cycles), "mean P/E cycles / rated cycles"))
         sides.insert(1, tip("wear.mean_pe"))
-    if own.left_bytes is not None:
-        rows.insert(3, ("left", terabytes(own.left_bytes), "TBW × (rated cycles − mean P/E cycles) / rated cycles"))
+    if rating.left_bytes is not None:
+        rows.insert(3, ("left", terabytes(rating.left_bytes), "TBW × (rated cycles − mean P/E cycles) / rated cycles"))
         sides.insert(3, tip("endurance.tbw_bytes"))
     return rows_card("Endurance", COLUMNS, rows, wide=True, sides=sides)

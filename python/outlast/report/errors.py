@@ -34,7 +34,7 @@ NOT_OF_FLASH = ("device", "power", "replace", "parity-cache")
 
 
 def can_fail(summary: dict[str, Any]) -> bool:
-    """Whether anything in the drive of this run could fail."""
+    """True if the settings of this run allow any error or failure of flash."""
     device = summary["scenario"].get("device") or {}
     hazards = device.get("hazards") or {}
     of_flash = [fault for fault in summary["scenario"].get("faults") or () if fault.get("kind") not in NOT_OF_FLASH]
@@ -125,12 +125,12 @@ def tails(runs: list[tuple[str, str, dict[str, Any]]]) -> Figure | None:
             "y": plain(logs),
         }
         words = ["never" if value is None else tiny(None, value) for value in logs]
-        told: dict[str, Any] = {"text": words, "customdata": steps, "cliponaxis": False}
+        labels: dict[str, Any] = {"text": words, "customdata": steps, "cliponaxis": False}
         # Close to the top a value stands below its dot.
         top = high - 0.1 * (high - low)
-        told["textposition"] = ["top center" if value is None or value <= top else "bottom center" for value in logs]
+        labels["textposition"] = ["top center" if value is None or value <= top else "bottom center" for value in logs]
         hover = f"{text(name)}, %{{customdata}}: %{{text}} per bit<extra></extra>"
-        data.append(dots | told | {"marker": {"color": colour, "size": 9}, "hovertemplate": hover})
+        data.append(dots | labels | {"marker": {"color": colour, "size": 9}, "hovertemplate": hover})
         never = [x for x, value in zip(at, logs, strict=True) if value is None and alone]
         notes += [{"x": x, "y": low, "text": "never", "showarrow": False, "yshift": 12} for x in never]
     lines = [step.replace(" ", "<br>", 1) for step in steps]
@@ -153,15 +153,21 @@ def decisions(table: dict[str, Any], key: str, strength: int | None) -> Figure |
     at, reason, values = floats(table["at_s"]), np.asarray(table["reason"]), floats(table[key])
     # Space is the everyday reason; the others are few and are what a reader looks for.
     step = -(-len(at) // MOST_POINTS)
-    keep = np.isfinite(values) & ((reason != "space") | (np.arange(len(at)) % step == 0))
+    is_shown = np.isfinite(values) & ((reason != "space") | (np.arange(len(at)) % step == 0))
     data = []
     for name, (label, colour, symbol) in REASONS.items():
-        own = np.flatnonzero(keep & (reason == name))
-        own = own[:: -(-len(own) // MOST_POINTS)] if len(own) else own
-        if not len(own):
+        chosen = np.flatnonzero(is_shown & (reason == name))
+        chosen = chosen[:: -(-len(chosen) // MOST_POINTS)] if len(chosen) else chosen
+        if not len(chosen):
             continue
         unit = "valid units" if key == "valid_units" else "wrong bits expected in the worst codeword"
-        points = {"type": "scatter", "mode": "markers", "name": label, "x": plain(at[own]), "y": plain(values[own])}
+        points = {
+            "type": "scatter",
+            "mode": "markers",
+            "name": label,
+            "x": plain(at[chosen]),
+            "y": plain(values[chosen]),
+        }
         marker = {"color": colour, "symbol": symbol, "size": 6, "opacity": 0.7}
         hover = f"{label} at %{{x:.4~r}} s: %{{y:,.4~r}} {unit}<extra></extra>"
         data.append(points | {"marker": marker, "hovertemplate": hover})

@@ -37,7 +37,7 @@ CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PA
 NAME_WIDTH = 18
 """Characters of a line beside a bar."""
 RUN_COLOURS = [f"var:--run{index}" for index in range(6)]
-"""Of results that are compared: none of them stands for a kind of request or a cause of writes as well."""
+"""Colours of compared results; none also stands for a kind of request or a cause of writes."""
 
 
 def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
@@ -58,7 +58,7 @@ class Figure:
     hint: str = ""
     height: int = 300
     whole: bool = False
-    """Whether it takes the whole width of the page."""
+    """True if it takes the whole width of the page."""
 
     def html(self) -> str:
         """The figure's place in the page with its data; the page's script draws it."""

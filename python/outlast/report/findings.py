@@ -10,7 +10,7 @@ from outlast.report.names import JUDGED, label, tips
 from outlast.report.numbers import counted, micros, percent, seconds, short, signed, size, text, tiny
 
 TAILS = ((10_000, "p99_9", "a thousand"), (1_000, "p99", "a hundred"), (100, "p90", "ten"))
-"""How many requests it takes for a percentile to be told: ten lie beyond it then, a number known to a third."""
+"""Requests needed to state a percentile: ten lie beyond it then, so the count is known to about a third (1/√10)."""
 
 
 def workload(summary: dict[str, Any]) -> str:
@@ -36,7 +36,7 @@ def workload(summary: dict[str, Any]) -> str:
 
 
 def latency(summary: dict[str, Any]) -> str:
-    """How far the tail lies from the median."""
+    """Sentences on the ratio of tail latency to the median."""
     parts = []
     for op in ("read", "write"):
         figures = summary["latency_us"][op]
@@ -60,7 +60,7 @@ def latency(summary: dict[str, Any]) -> str:
 
 
 def amplification(summary: dict[str, Any]) -> str:
-    """Where the writes beyond the host's own come from, and how the closed form compares."""
+    """Sentence on write amplification by cause, beside the closed form."""
     wa, gc, closed = summary["write_amplification"], summary["gc"], summary["closed_form"]
     if wa["total"] is None:
         return "Nothing was written."
@@ -76,8 +76,8 @@ def amplification(summary: dict[str, Any]) -> str:
         sentence += (
             f" {moved} {'was' if gc['victims'] == 1 else 'were'} moved, {percent(gc['mean_valid'])} valid on average."
         )
-    if told := served.collected_note(summary):
-        sentence += f" <b>{told[0].upper()}{told[1:].replace(': it says', ': write amplification says')}.</b>"
+    if collected := served.collected_note(summary):
+        sentence += f" <b>{collected[0].upper()}{collected[1:].replace(': it says', ': write amplification says')}.</b>"
     note = text(closed["note"] or "")
     if closed["greedy_waf"] is not None:
         # The formula knows data that the host wrote and data that collection moved; of parity it knows nothing.
@@ -107,7 +107,7 @@ REASONS = {
 
 
 def errors(summary: dict[str, Any]) -> str:
-    """How often the flash erred, what gave the data then, what was lost, and what all of it cost."""
+    """Sentences on error rate, corrections, lost data and their cost."""
     figures = summary["reliability"]
     had = _had(figures, in_array="array" in summary)
     return " ".join(part for part in (_flash_errs(figures), had, _moved(figures), _twin(figures)) if part)
@@ -130,11 +130,12 @@ def _flash_errs(figures: dict[str, Any]) -> str:
 
 
 def _had(figures: dict[str, Any], *, in_array: bool) -> str:
-    by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
-    asked = "could not be read from their drive" if in_array else "that the host asked for could not be read"
+    corrected_by, lost = figures["corrected_by"], figures["uncorrectable_reads"]
+    lost_text = "could not be read from their drive" if in_array else "that the host asked for could not be read"
     sentence = (
-        f"Of the units read, {short(by['ecc'])} were correct at the first read, {short(by['reread'])} after re-reads, "
-        f"{short(by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> {asked}."
+        f"Of the units read, {short(corrected_by['ecc'])} were correct at the first read, "
+        f"{short(corrected_by['reread'])} after re-reads, "
+        f"{short(corrected_by['stripe'])} were rebuilt from their stripe; <b>{short(lost)}</b> {lost_text}."
     )
     if in_array:
         sentence += f" {counted(figures['medium_errors'], 'request')} of the host ended with a medium error."
@@ -256,8 +257,9 @@ def facts(summary: dict[str, Any]) -> str:
         "Memory": f"{short(memory['peak_rss_mib'])} MiB at most",
         "Mapping table": f"{short(memory['mapping_bytes_per_unit'])} B per mapping unit",
     }
-    told = {term: tips(*FACTS.get(term, ())) for term in terms}
+    tips_of = {term: tips(*FACTS.get(term, ())) for term in terms}
     items = "".join(
-        f"<div{told[term]}><dt>{label(term, told[term])}</dt><dd>{value}</dd></div>" for term, value in terms.items()
+        f"<div{tips_of[term]}><dt>{label(term, tips_of[term])}</dt><dd>{value}</dd></div>"
+        for term, value in terms.items()
     )
     return f'<dl class="card facts">{items}</dl>'

@@ -1,4 +1,4 @@
-"""What a run found, in a title and a few sentences, and which part of its report answers the scenario's question."""
+"""Title and sentences of a run's findings, and the part of its report that answers the scenario's question."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ MOST = 5
 
 def question(summary: dict[str, Any]) -> str:
     """The section that comes first: of what the scenario makes happen, the rarest."""
-    own = summary.get("array")
+    array_figures = summary.get("array")
     if repair.repairs(summary):
         return "repair"
-    if own is not None and (own["rebuild"] or own["state"] != "clean" or own["lost_bytes"]):
+    if array_figures is not None and (
+        array_figures["rebuild"] or array_figures["state"] != "clean" or array_figures["lost_bytes"]
+    ):
         return "array"
     if errors.can_fail(summary) and _met(summary["reliability"]):
         return "errors"
@@ -28,14 +30,16 @@ def question(summary: dict[str, Any]) -> str:
     return "latency" if summary["throughput"]["iops"] is not None else "amplification"
 
 
-def _met(own: dict[str, Any]) -> bool:
-    """Whether errors did anything in a run, or were asked for."""
+def _met(reliability: dict[str, Any]) -> bool:
+    """True if errors had any effect in a run, or were requested."""
     happened = ("medium_errors", "lost_bytes", "uncorrectable_reads", "rereads_per_read", "faults")
-    return bool(own["twin"] or own["scrubbed"]["superblocks"] or any(own.get(name) for name in happened))
+    return bool(
+        reliability["twin"] or reliability["scrubbed"]["superblocks"] or any(reliability.get(name) for name in happened)
+    )
 
 
 def nothing_measured(summary: dict[str, Any]) -> bool:
-    """Whether the run ended, or was stopped, before its warm-up was over."""
+    """True if the run ended, or was stopped, within its warm-up."""
     return not was_asked(summary)
 
 
@@ -44,30 +48,45 @@ def title(summary: dict[str, Any]) -> str:
     if nothing_measured(summary):
         return f"{summary['name']}: {served.unmeasured(summary)}"
     if refused := served.refused(summary):
-        told = f"{short(refused[0])} of {short(refused[1])} writes"
-        return f"{summary['name']}: the drive became read-only and refused {told}"
-    said = {"repair": _repaired, "array": _rebuilt, "errors": _erred}.get(question(summary), _served)(summary)
+        amount = f"{short(refused[0])} of {short(refused[1])} writes"
+        return f"{summary['name']}: the drive became read-only and refused {amount}"
+    answer = {"repair": _repaired, "array": _rebuilt, "errors": _erred}.get(question(summary), _served)(summary)
     name = str(summary["name"])
     # A scenario named after its way of repair says it once.
-    return said if said.startswith(f"{name} ") else f"{name}: {said}"
+    return answer if answer.startswith(f"{name} ") else f"{name}: {answer}"
 
 
 def _repaired(summary: dict[str, Any]) -> str:
     found = repair.repairs(summary)
-    if any(own["finished_s"] is None for own in found):
+    if any(each["finished_s"] is None for each in found):
         return "a failed die was not repaired before the run ended"
-    took = sum(float(repair.sized(own, "total_s")) for own in found)
+    took = sum(float(repair.sized(each, "total_s")) for each in found)
     dies = "the failed die" if len(found) == 1 else f"{len(found)} failed dies"
-    return f"{repair.scheme(found[0])} repairs {dies} in {seconds(took)}"
+    answer = f"{repair.scheme(found[0])} repairs {dies} in {seconds(took)}"
+    return "; ".join([answer, *_besides_repair(summary)])
+
+
+def _besides_repair(summary: dict[str, Any]) -> list[str]:
+    """Events of the run beside the repair of dies: a replaced member, a changed code."""
+    events = []
+    array_figures = summary.get("array") or {}
+    if (rebuild := array_figures.get("rebuild")) and rebuild["finished_s"] is not None:
+        events.append(
+            f"member {rebuild['member']} is replaced in {seconds(rebuild['finished_s'] - rebuild['started_s'])}"
+        )
+    made = [change for change in (summary.get("protection") or {}).get("changes", []) if not change["refused"]]
+    if made:
+        events.append(made[-1]["what"])
+    return events
 
 
 def _rebuilt(summary: dict[str, Any]) -> str:
-    own = summary["array"]
-    if own["lost_bytes"]:
+    array_figures = summary["array"]
+    if array_figures["lost_bytes"]:
         return "the array lost data"
-    rebuild = own["rebuild"]
+    rebuild = array_figures["rebuild"]
     if rebuild is None:
-        return f"the array was {own['state']} at the end"
+        return f"the array was {array_figures['state']} at the end"
     if rebuild["finished_s"] is None:
         return f"the rebuild was {percent(rebuild['done'])} done when the run ended"
     unloaded = array.unloaded_s(summary)
@@ -76,12 +95,12 @@ def _rebuilt(summary: dict[str, Any]) -> str:
 
 
 def _erred(summary: dict[str, Any]) -> str:
-    own = summary["reliability"]
-    if own["medium_errors"]:
-        return f"{counted(own['medium_errors'], 'request')} ended with a medium error"
-    if own["twin"] and own["twin"]["read_mean_ratio"] is not None:
-        return f"reads take {short(own['twin']['read_mean_ratio'])} times as long as without errors"
-    last = own["exact"]["after_stripe"] if own["exact"] else None
+    reliability = summary["reliability"]
+    if reliability["medium_errors"]:
+        return f"{counted(reliability['medium_errors'], 'request')} ended with a medium error"
+    if reliability["twin"] and reliability["twin"]["read_mean_ratio"] is not None:
+        return f"reads take {short(reliability['twin']['read_mean_ratio'])} times as long as without errors"
+    last = reliability["exact"]["after_stripe"] if reliability["exact"] else None
     if last is None or last["log10_uber"] is None:
         return "every read was correct"
     from outlast.report.numbers import tiny
@@ -106,8 +125,8 @@ def _served(summary: dict[str, Any]) -> str:
         return f"{short(iops)} IOPS, limited by {_called(limit)}{_tail(summary)}"
     if served.is_as_asked(summary):
         return f"{short(iops)} IOPS as asked for{_tail(summary)}"
-    asked = served.asked_iops(summary)
-    of = "" if asked is None else f" of the {short(asked)} IOPS asked for"
+    asked_rate = served.asked_iops(summary)
+    of = "" if asked_rate is None else f" of the {short(asked_rate)} IOPS asked for"
     return f"{short(iops)}{of or ' IOPS'}{_tail(summary)}"
 
 
@@ -127,11 +146,11 @@ def _tail(summary: dict[str, Any]) -> str:
     """The highest percentile of the slower kind of request that is more than an accident."""
     known = []
     for op in ("read", "write"):
-        own = summary["latency_us"][op]
+        latency = summary["latency_us"][op]
         for least, key, _ in findings.TAILS:
-            if own and own["count"] >= least and own.get(key):
+            if latency and latency["count"] >= least and latency.get(key):
                 share = key.removeprefix("p").replace("_", ".")
-                known.append((own[key], f"{share} % of {op}s within {micros(own[key])}"))
+                known.append((latency[key], f"{share} % of {op}s within {micros(latency[key])}"))
                 break
     return f"; {max(known)[1]}" if known else ""
 
@@ -141,24 +160,26 @@ def sentences(summary: dict[str, Any]) -> list[str]:
     if nothing_measured(summary):
         return [text(served.unmeasured_sentence(summary))]
     about = question(summary)
-    said: list[str] = [f"<b>{text(told)}</b>" for told in (served.sentence(summary),) if told]
+    parts: list[str] = [f"<b>{text(sentence)}</b>" for sentence in (served.sentence(summary),) if sentence]
     if served.is_short(summary):
         count = served.served(summary) + served.failed(summary)
-        said.append(
+        parts.append(
             f"<b>Only {counted(count, 'request')} measured after the warm-up</b>: too few for a rate or a tail."
         )
     if about == "repair":
-        said.append(repair.finding(repair.repairs(summary)[:2]))
+        parts.append(repair.finding(repair.repairs(summary)[:2]))
+        if events := _besides_repair(summary):
+            parts.append(f"Besides, {text('; '.join(events))}.")
     elif about == "array":
-        said.append(array.finding(summary))
+        parts.append(array.finding(summary))
     elif about == "errors":
-        said.append(findings.errors(summary))
+        parts.append(findings.errors(summary))
     steady = summary["steady_state"]["measured"]["reached"]
     if steady is False:
-        said.append("<b>The drive was not in steady state</b>: a longer run would give other figures.")
-    said += [each for each in (_pace(summary), findings.latency(summary), _writes(summary)) if each]
-    said += [each for each in (endurance.sentence(summary), _wear(summary)) if each][:1]
-    return said[:MOST]
+        parts.append("<b>The drive was not in steady state</b>: a longer run would give other figures.")
+    parts += [each for each in (_pace(summary), findings.latency(summary), _writes(summary)) if each]
+    parts += [each for each in (endurance.sentence(summary), _wear(summary)) if each][:1]
+    return parts[:MOST]
 
 
 def _pace(summary: dict[str, Any]) -> str:
@@ -176,28 +197,28 @@ def _writes(summary: dict[str, Any]) -> str:
     if wa["total"] is None or not summary["flash"]["programs"]:
         return ""
     parts = amplification_by_cause(wa)
-    said = f"Flash programs <b>{wa['total']:.3f}</b> bytes for each byte that the host writes"
+    sentence = f"Flash programs <b>{wa['total']:.3f}</b> bytes for each byte that the host writes"
     most = max((cause for cause in parts if cause != "host"), key=lambda cause: parts[cause])
     if parts[most] > 0:
         from outlast.report.figure import CAUSES
 
-        said += f", {parts[most]:.3f} of them for {CAUSES[most][0]}"
+        sentence += f", {parts[most]:.3f} of them for {CAUSES[most][0]}"
     if closed is not None and not parts["scrub"]:
         off = signed((wa["total"] - parts["parity"]) / closed - 1)
         without = " without parity" if parts["parity"] else ""
-        said += f"; the closed form gives {closed:.3f} (measured{without}: {off})"
+        sentence += f"; the closed form gives {closed:.3f} (measured{without}: {off})"
     if note := served.collected_note(summary):
-        said += f"; {note}"
-    return said + "."
+        sentence += f"; {note}"
+    return sentence + "."
 
 
 def _wear(summary: dict[str, Any]) -> str:
-    own = summary["wear"]
-    if own["mean_pe"] is None:
+    wear = summary["wear"]
+    if wear["mean_pe"] is None:
         return ""
     return (
-        f"Blocks have <b>{short(own['mean_pe'])}</b> P/E cycles on average, {short(own['min_pe'])} to "
-        f"{short(own['max_pe'])}."
+        f"Blocks have <b>{short(wear['mean_pe'])}</b> P/E cycles on average, {short(wear['min_pe'])} to "
+        f"{short(wear['max_pe'])}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What each job of the host got."""
+"""Table of the requests, rates and latencies of each job of the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results that are compared are called: their names, and where these repeat, what tells them apart."""
+"""Labels of compared results: their names, and where these repeat, the settings that differ."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ if TYPE_CHECKING:
 LONGEST = 40
 """Characters of a label that is more than a name: legends and columns of tables have room for no more."""
 MOST_SETTINGS = 2
-"""Of a label; where more differ, none of them alone says which run it is."""
+"""Settings that a label names at most; where more differ, no single one identifies the run."""
 
 
 def labels(results: Sequence[Result]) -> list[str]:
     """A name for each result; where names repeat: with the settings that differ, else its folder's, else a number."""
-    own = [str(result.summary["name"]) for result in results]
-    told = list(own)
-    for name in dict.fromkeys(own):
-        same = [index for index, each in enumerate(own) if each == name]
+    names = [str(result.summary["name"]) for result in results]
+    distinct = list(names)
+    for name in dict.fromkeys(names):
+        same = [index for index, each in enumerate(names) if each == name]
         if len(same) > 1:
             for index, label in zip(same, _apart(name, [results[index] for index in same]), strict=True):
-                told[index] = label
-    return numbered(told)
+                distinct[index] = label
+    return numbered(distinct)
 
 
-def numbered(own: Sequence[str]) -> list[str]:
+def numbered(names: Sequence[str]) -> list[str]:
     """The names, with a number added where they repeat."""
-    while len(set(own)) < len(own):
-        own = [
-            name if own.count(name) == 1 else f"{name} #{own[:index].count(name) + 1}" for index, name in enumerate(own)
+    while len(set(names)) < len(names):
+        names = [
+            name if names.count(name) == 1 else f"{name} #{names[:index].count(name) + 1}"
+            for index, name in enumerate(names)
         ]
-    return list(own)
+    return list(names)
 
 
 def _apart(name: str, runs: Sequence[Result]) -> list[str]:
@@ -51,13 +52,15 @@ def _by_settings(name: str, runs: Sequence[Result]) -> list[str]:
     settings: dict[str, list[Any]] = of_runs(runs)["settings"]
     if not 0 < len(settings) <= MOST_SETTINGS:
         return []
-    told = []
+    result_labels = []
     for index in range(len(runs)):
         values = {setting: row[index] for setting, row in settings.items()}
         # Of settings that stand for one another, such as capacity and over-provisioning, the one that is there.
-        given = {setting: value for setting, value in values.items() if value is not None} or values
-        told.append(", ".join([name, *(f"{_short(setting)} = {written(value)}" for setting, value in given.items())]))
-    return told
+        present = {setting: value for setting, value in values.items() if value is not None} or values
+        result_labels.append(
+            ", ".join([name, *(f"{_short(setting)} = {written(value)}" for setting, value in present.items())])
+        )
+    return result_labels
 
 
 def _short(setting: str) -> str:

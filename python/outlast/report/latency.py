@@ -35,7 +35,7 @@ FEW_NOTE = "* fewer than ten requests are slower than this: too few for a reliab
 
 
 NARROW = "\u00a0"
-"""Between a number and its unit, so that a line does not break there."""
+"""Space between a number and its unit, at which a line does not break."""
 SAME_HEIGHT = "each further nine takes the same height"
 
 
@@ -50,10 +50,10 @@ def marked(latency: dict[str, Any], key: str) -> str:
 
 def mean_interval(latency: dict[str, Any]) -> str:
     """The 95 % interval of the mean, or a dash."""
-    own = latency.get("mean_interval")
-    if not own:
+    interval = latency.get("mean_interval")
+    if not interval:
         return "–"
-    low, high = micros(max(own["low"], 0.0)), micros(own["high"])
+    low, high = micros(max(interval["low"], 0.0)), micros(interval["high"])
     # The unit once, where both have it: a column of a small page holds no more.
     number, _, unit = low.partition(" ")
     return f"{number if high.endswith(f' {unit}') else low} to {high}"
@@ -66,7 +66,7 @@ def percentile_table(summary: dict[str, Any]) -> str:
         return '<div class="card"><p class="empty">No request was timed in this run.</p></div>'
     head = "".join(f'<th scope="col"><i class="dot {op}"></i>{op}</th>' for op in ops)
     cells = {key: [marked(summary["latency_us"][op], key) for op in ops] for key, _ in ROWS}
-    body = "".join(_row(f"latency_us.{{}}.{key}", said.replace(" ", NARROW), ops, cells[key]) for key, said in ROWS)
+    body = "".join(_row(f"latency_us.{{}}.{key}", title.replace(" ", NARROW), ops, cells[key]) for key, title in ROWS)
     bounds = [mean_interval(summary["latency_us"][op]) for op in ops]
     body += _row("latency_us.{}.mean_interval.low", "mean, 95 % interval", ops, bounds)
     counts = "".join(
@@ -79,10 +79,10 @@ def percentile_table(summary: dict[str, Any]) -> str:
     )
 
 
-def _row(name: str, said: str, ops: list[str], cells: list[str]) -> str:
+def _row(name: str, title: str, ops: list[str], cells: list[str]) -> str:
     """A line of the table; `name` has a place for the kind of request."""
-    told = "".join(f"<td{tip(name.format(op))}>{cell}</td>" for op, cell in zip(ops, cells, strict=True))
-    return f'<tr><th scope="row">{label(said, tip(name.format(ops[0])))}</th>{told}</tr>'
+    columns = "".join(f"<td{tip(name.format(op))}>{cell}</td>" for op, cell in zip(ops, cells, strict=True))
+    return f'<tr><th scope="row">{label(title, tip(name.format(ops[0])))}</th>{columns}</tr>'
 
 
 def curve(table: dict[str, Any], op: str, stream: str = "all") -> tuple[list[Any], list[Any]] | None:
@@ -97,9 +97,9 @@ def curve(table: dict[str, Any], op: str, stream: str = "all") -> tuple[list[Any
     # The slowest request of n stands at 1 - 1/(2n): on a scale of nines, 100 % lies nowhere.
     exceeding = np.maximum(1.0 - quantile, 0.5 / max(count.max(), 1.0))
     step = max(1, len(latency) // 1500)
-    keep = np.append(np.arange(0, len(latency) - 1, step), len(latency) - 1)
+    indices = np.append(np.arange(0, len(latency) - 1, step), len(latency) - 1)
     # Every request takes longer than the fastest one, or as long: the curve starts at the bottom.
-    return plain(latency[np.append(0, keep)]), [1.0, *plain(exceeding[keep])]
+    return plain(latency[np.append(0, indices)]), [1.0, *plain(exceeding[indices])]
 
 
 def tail_axis(lowest: float) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def tail_axis(lowest: float) -> dict[str, Any]:
 
 
 def longer(who: str) -> str:
-    """What the points of a distribution say under the pointer."""
+    """Hover text of the points of a distribution."""
     return f"%{{x:,.3~r}} µs: %{{y:.2~e}} of the {who}s take longer<extra></extra>"
 
 

@@ -23,7 +23,7 @@ PERCENTILES = {
     "p99_9999": "99.9999th percentile",
     "max": "slowest",
 }
-"""Of a distribution of latencies, in the order of tables."""
+"""Labels of the percentiles of a latency distribution, in the order of tables."""
 _STEPS = {"after_ecc": "UBER after ECC", "after_rereads": "UBER after re-reads", "after_stripe": "UBER, exact"}
 _WORDS = {
     "host.errors": "requests not served",
@@ -60,7 +60,7 @@ _WORDS = {
 }
 """Figures whose name a person says otherwise than the key does."""
 JUDGED = {True: "yes", False: "no", None: "not judged"}
-"""Whether a run was in steady state, in a word."""
+"""Word for steady state reached, not reached, or not judged."""
 _HYPHENED = {"over_provisioning": "over-provisioning", "warm_up": "warm-up"}
 """Ends of settings that a person writes with a hyphen."""
 _CARRIED = {"µs", "ns", "s", "seconds", "s, simulated", "bytes", "share", "probability", "1/bit", "errors/bit"}
@@ -98,30 +98,30 @@ def unit(name: str) -> str:
 
 def titled(name: str) -> str:
     """Words and unit, for the axis of a chart."""
-    own = unit(name)
-    return f"{words(name)} ({own})" if own else words(name)
+    unit_name = unit(name)
+    return f"{words(name)} ({unit_name})" if unit_name else words(name)
 
 
 def carries(name: str) -> bool:
-    """Whether a `written` value says its unit itself, or needs none."""
+    """True if a `written` value includes its unit or needs none."""
     return name.endswith("log10_uber") or figures.unit(name) in _CARRIED
 
 
 def heading(name: str) -> str:
     """Words, and the unit unless values are `written` with it."""
-    own = unit(name)
+    unit_name = unit(name)
     # "P/E cycles, mean (cycles)" says its unit twice.
-    told = own in words(name) or name == "throughput.iops"
-    return words(name) if told or carries(name) else titled(name)
+    has_unit = unit_name in words(name) or name == "throughput.iops"
+    return words(name) if has_unit or carries(name) else titled(name)
 
 
 def terabytes(value: float | None) -> str:
     """Bytes in the decimal units of data sheets."""
     if value is None:
         return "–"
-    for limit, own in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB")):
+    for limit, unit_name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB")):
         if value >= limit:
-            return f"{short(value / limit)} {own}"
+            return f"{short(value / limit)} {unit_name}"
     return f"{short(value / 1e6)} MB"
 
 
@@ -160,13 +160,13 @@ def written(name: str, value: float | None, digits: int | None = None) -> str:
 
 _NUMBER = re.compile(r"[-−]?[\d\u202f]+(?:\.\d+)?")
 _SCALES = (*(10.0**power for power in range(-320, 40)), *(1024.0**power for power in range(1, 6)), 60.0, 3600.0)
-"""How many of a figure's unit one of a `written` unit may be."""
+"""Ratios between a figure's unit and the unit of a `written` value that are recognised."""
 
 
 def spread(name: str, half: float, mean: float, digits: int | None = None) -> str:
     """A deviation in the unit in which a mean is `written`, with as many decimals, but two digits at least."""
-    told = written(name, mean, digits)
-    shown = _NUMBER.match(told)
+    mean_text = written(name, mean, digits)
+    shown = _NUMBER.match(mean_text)
     number = float(shown[0].replace("−", "-").replace("\u202f", "")) if shown else 0.0
     if shown is None or not number or not mean or not half:
         return written(name, half, 2)
@@ -176,7 +176,7 @@ def spread(name: str, half: float, mean: float, digits: int | None = None) -> st
     if scaled < 1e-5:
         return written(name, half, 2)
     decimals = max(len(shown[0].partition(".")[2]), 1 - math.floor(math.log10(scaled)))
-    return f"{scaled:,.{decimals}f}".replace(",", "\u202f") + told[shown.end() :]
+    return f"{scaled:,.{decimals}f}".replace(",", "\u202f") + mean_text[shown.end() :]
 
 
 def tip(name: str) -> str:
@@ -184,23 +184,23 @@ def tip(name: str) -> str:
     meaning = figures.meaning(name)
     if not meaning:
         return ""
-    own = figures.unit(name)
-    first = f"{name} ({own})" if own else name
+    unit_name = figures.unit(name)
+    first = f"{name} ({unit_name})" if unit_name else name
     return f' data-tip="{text(first)}&#10;{text(meaning)}"'
 
 
 def tips(*names: str) -> str:
     """The same of several figures, one after another."""
-    told = []
+    lines = []
     for name in names:
         if meaning := figures.meaning(name):
-            told.append(f"{text(name)}: {text(meaning)}")
-    return f' data-tip="{"&#10;".join(told)}"' if told else ""
+            lines.append(f"{text(name)}: {text(meaning)}")
+    return f' data-tip="{"&#10;".join(lines)}"' if lines else ""
 
 
-def label(said: str, attributes: str) -> str:
+def label(label_text: str, attributes: str) -> str:
     """Text that explains itself under the pointer, with the keyboard and by touch; plain where nothing is known."""
-    return f'<span class="told" tabindex="0"{attributes}>{said}</span>' if attributes else said
+    return f'<span class="told" tabindex="0"{attributes}>{label_text}</span>' if attributes else label_text
 
 
 def called(name: str, said: str | None = None) -> str:
@@ -221,8 +221,8 @@ def setting_tip(name: str) -> str:
     """Attributes that explain a setting as the reference of settings does."""
     from outlast.setting import about
 
-    said = about(name)
-    return f' data-tip="{text(name)}{"&#10;" + text(said) if said else ""}"'
+    description = about(name)
+    return f' data-tip="{text(name)}{"&#10;" + text(description) if description else ""}"'
 
 
 def figure_of(summary: Any, name: str) -> Any:

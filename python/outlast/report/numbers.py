@@ -154,7 +154,7 @@ _JOINS = {name: (rule, needs) for name, rule, needs in _core.time_series_columns
 
 
 def _is_rest(columns: dict[str, Floats], before: int, last: int) -> bool:
-    """Whether what is left at the end is less than half as long as the window before it.
+    """True if the last window is less than half as long as the one before it.
 
     The few requests of such a rest, divided by next to no time, would be a rate that squashes all others flat.
     """

@@ -60,9 +60,9 @@ class Tile:
 
     def html(self) -> str:
         """The tile."""
-        said = label(self.label, self.tip)
+        title = label(self.label, self.tip)
         return (
-            f'<div class="tile"{self.tip}><span class="label">{said}</span> <span class="value">{self.value}</span> '
+            f'<div class="tile"{self.tip}><span class="label">{title}</span> <span class="value">{self.value}</span> '
             f'<span class="note">{self.note}</span>{self.spark}</div>'
         )
 

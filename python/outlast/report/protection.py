@@ -34,7 +34,7 @@ def section(summary: dict[str, Any]) -> Section:
 
 
 def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
-    amplification, by = summary["write_amplification"], summary["reliability"]["corrected_by"]
+    amplification, corrected_by = summary["write_amplification"], summary["reliability"]["corrected_by"]
     sentences = []
     if amplification["total"] is not None:
         parity, partial = amplification.get("parity") or 0.0, amplification.get("partial_parity") or 0.0
@@ -44,16 +44,22 @@ def _finding(summary: dict[str, Any], figures: dict[str, Any]) -> str:
         )
     exposed = sum(own["unprotected_page_seconds"] for own in figures["by_class"])
     sentences.append(f"Data waited {short(exposed)} page-seconds for its parity.")
-    if by["stripe"] or by.get("block"):
+    if corrected_by["stripe"] or corrected_by.get("block"):
         sentences.append(
-            f"Parity across dies restored {counted(by['stripe'], 'unit')}, parity within blocks "
-            f"{short(by.get('block') or 0)}."
+            f"Parity across dies restored {counted(corrected_by['stripe'], 'unit')}, parity within blocks "
+            f"{short(corrected_by.get('block') or 0)}."
         )
     if own := figures.get("redundancy"):
         sentences += [_lost(loss) for loss in own["losses"]]
         sentences.append(f"At the end data survives <b>{counted(own['data_survives'], 'failed die')}</b>.")
         if own["lacks_space"]:
             sentences.append("Too few superblocks are free to rebuild what has lost redundancy.")
+    if len(figures["by_class"]) > 1:
+        codes = ", ".join(f"class {own['class']} {code(own)}" for own in figures["by_class"])
+        sentences.append(f"Codes at the end: {codes}.")
+    for change in figures["changes"]:
+        refused = f", which was refused: {text(change['refused'])}" if change["refused"] else ""
+        sentences.append(f"At {short(change['at_s'])} s {text(change['what'])}{refused}.")
     if figures["outdated_superblocks"]:
         left, of = short(figures["outdated_superblocks"]), short(figures["superblocks"])
         sentences.append(f"<b>{left}</b> of {of} superblocks still have the previous code of their class.")
@@ -64,11 +70,17 @@ def _lost(loss: dict[str, Any]) -> str:
     """A die that was given up, and how long its data had less redundancy."""
     of = "" if loss["device"] is None else f" of drive {loss['device']}"
     plane = "" if loss["plane"] is None else f", plane {loss['plane']},"
-    said = f"Die {loss['die']}{plane}{of} failed at {short(loss['at_s'])} s"
+    sentence = f"Die {loss['die']}{plane}{of} failed at {short(loss['at_s'])} s"
     held = f"{counted(loss['superblocks'], 'superblock')} with {size(loss['bytes'])} lacked redundancy"
     after = loss["time_to_full_redundancy_s"]
     until = "until the end" if after is None else f"for <b>{seconds(after)}</b>"
-    return f"{said}: {held} {until}."
+    return f"{sentence}: {held} {until}."
+
+
+def code(own: dict[str, Any]) -> str:
+    """Code of a class, such as `(6, 1) + (63, 1) in blocks`."""
+    across = f"({own['k']}, {own['m']})" if own["m"] else "none across dies"
+    return across + (f" + ({own['block']}, 1) in blocks" if own["block"] else "")
 
 
 def _costs(amplification: dict[str, Any]) -> Figure | None:
@@ -99,14 +111,12 @@ def _classes(classes: list[dict[str, Any]]) -> str:
         "pages": "pages",
         "page-seconds without parity": "unprotected_page_seconds",
     }
-    told = {name: tip(f"protection.by_class[0].{figure}") for name, figure in titles.items()}
-    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in told.items())
+    tips_by_title = {name: tip(f"protection.by_class[0].{figure}") for name, figure in titles.items()}
+    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in tips_by_title.items())
     rows = []
     for own in classes:
-        code = f"({own['k']}, {own['m']})" if own["m"] else "none across dies"
-        code += f" + ({own['block']}, 1) in blocks" if own["block"] else ""
         cells = "".join(
-            f"<td>{value}</td>" for value in (code, short(own["pages"]), short(own["unprotected_page_seconds"]))
+            f"<td>{value}</td>" for value in (code(own), short(own["pages"]), short(own["unprotected_page_seconds"]))
         )
         rows.append(f'<tr><th scope="row">{own["class"]}</th>{cells}</tr>')
     return (

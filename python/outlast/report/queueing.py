@@ -11,7 +11,7 @@ from outlast.report.tables import rows_card
 from outlast.report.timeline import OVER_TIME, middles
 
 EXACT = 1e-9
-"""What rounding makes of sums that are equal."""
+"""Relative rounding error allowed between sums that are equal in exact arithmetic."""
 
 
 def in_flight(series: dict[str, Floats]) -> Figure:
@@ -89,13 +89,13 @@ QUEUE_COLUMNS = ("queue", "class", "", "requests", "mean", "99 %", "99.9 %")
 
 
 def queue_table(summary: dict[str, Any]) -> str:
-    """What came through each submission queue, as a card; empty where the drive does not tell them apart."""
+    """Card of latencies by submission queue; empty where the drive has one queue for all."""
     rows = []
-    for own in summary.get("queues", ()):
+    for queue in summary.get("queues", ()):
         for op in ("read", "write"):
-            if (latency := own[op]) is not None:
+            if (latency := queue[op]) is not None:
                 times = (micros(latency[key]) for key in ("mean", "p99", "p99_9"))
-                rows.append((str(own["queue"]), own.get("class", "equal"), op, short(latency["count"]), *times))
+                rows.append((str(queue["queue"]), queue.get("class", "equal"), op, short(latency["count"]), *times))
     figures = ("queue", "class", "", "requests", "read.mean", "read.p99", "read.p99_9")
     heads = [tip(f"queues[0].{name}") if name else "" for name in figures]
     return rows_card("Latency by submission queue", QUEUE_COLUMNS, rows, wide=True, heads=heads)

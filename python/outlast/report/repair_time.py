@@ -1,4 +1,4 @@
-"""What the load felt of a repair: latency over time, and rates before, during and after."""
+"""Effect of a repair on the load: latency over time, and rates before, during and after."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _panel(result: Result, name: str, colour: str) -> Panel | None:
     hover = f"{text(name)}: %{{y:,.4~r}} µs"
     trace = line(timeline.middles(series), plain(values), text(name), colour, hovertemplate=hover, width=1.3)
     end = float(series["end_s"][-1])
-    ends = [(own["detected_s"], own["finished_s"]) for own in result.summary["repair"]]
+    ends = [(repair["detected_s"], repair["finished_s"]) for repair in result.summary["repair"]]
     return trace, values, [(start, end if finish is None else min(finish, end)) for start, finish in ends]
 
 
@@ -78,7 +78,7 @@ def phases(runs: Runs) -> str:
         if series is None:
             continue
         first = result.summary["repair"][0]["detected_s"]
-        ends = [own["finished_s"] for own in result.summary["repair"]]
+        ends = [repair["finished_s"] for repair in result.summary["repair"]]
         last = float(series["end_s"][-1]) if None in ends else max(ends)
         middle = (series["start_s"] + series["end_s"]) / 2
         for label, chosen in (

@@ -1,4 +1,4 @@
-"""What a risk of data loss rests on: how long a rebuild takes, and whether that was measured."""
+"""Basis of a risk of data loss: duration of a rebuild, measured or assumed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from outlast.report.numbers import seconds, short
 
 
 def rebuild(loss: Mapping[str, Any], unloaded: bool = False) -> str:
-    """How long the rebuild behind a result's `array.data_loss` takes; empty without redundancy.
+    """Phrase on the rebuild time behind a result's `array.data_loss`; empty without redundancy.
 
     `unloaded`: a part of what was measured came after the workload.
     """
@@ -24,14 +24,14 @@ def rebuild(loss: Mapping[str, Any], unloaded: bool = False) -> str:
 
 
 def assumed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Of the runs of a sweep, the rebuilds that were assumed; `None` where none was."""
+    """Number, hours and limits of the assumed rebuilds of a sweep; `None` if all were measured."""
     name = "array.data_loss.repair_hours"
-    own = [row for row in rows if row.get("array.data_loss.repair_measured") is False]
-    if not own:
+    assumed_rows = [row for row in rows if row.get("array.data_loss.repair_measured") is False]
+    if not assumed_rows:
         return None
-    hours = [float(row[name]) for row in own]
-    limits = dict.fromkeys(str(row["array.data_loss.repair_limit"]) for row in own)
-    return {"runs": len(own), "hours": [min(hours), max(hours)], "limits": list(limits)}
+    hours = [float(row[name]) for row in assumed_rows]
+    limits = dict.fromkeys(str(row["array.data_loss.repair_limit"]) for row in assumed_rows)
+    return {"runs": len(assumed_rows), "hours": [min(hours), max(hours)], "limits": list(limits)}
 
 
 def note(summary: Mapping[str, Any]) -> str:
@@ -41,6 +41,8 @@ def note(summary: Mapping[str, Any]) -> str:
         return ""
     low, high = (seconds(3600.0 * hours) for hours in found["hours"])
     span = low if low == high else f"{low} to {high}"
-    said = f"data loss: assuming a rebuild of {span} ({', '.join(found['limits'])})"
+    sentence = f"data loss: assuming a rebuild of {span} ({', '.join(found['limits'])})"
     whole = found["runs"] == summary["runs"]
-    return said if whole else f"{said} in the {short(found['runs'])} runs of {short(summary['runs'])} without one"
+    return (
+        sentence if whole else f"{sentence} in the {short(found['runs'])} runs of {short(summary['runs'])} without one"
+    )

@@ -1,4 +1,4 @@
-"""What was measured, and what of it was served: what a reader must know before any rate."""
+"""Requests measured, served and failed, which a reader must know before any rate."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ENDS = {
     "aborted": "cut off by a loss of power",
     "out_of_range": "beyond the capacity",
 }
-"""How requests end that are not served, by the names of `host.failed`."""
+"""Phrases for requests that failed, by the names of `host.failed`."""
 SHARE = 0.95
-"""Of the rate asked for, below which it is not served `as asked for`: more than the chance of arrivals."""
+"""Share of the requested rate from which on it counts as served; the margin exceeds the chance of arrivals."""
 
 
 def served(summary: dict[str, Any]) -> int:
@@ -31,7 +31,7 @@ def failed(summary: dict[str, Any]) -> int:
 
 
 def is_measured(summary: dict[str, Any]) -> bool:
-    """Whether any request was measured, be it one that failed."""
+    """True if any request was measured, failed ones included."""
     return served(summary) + failed(summary) > 0
 
 
@@ -42,7 +42,7 @@ def unmeasured_sentence(summary: dict[str, Any]) -> str:
 
 
 def unmeasured(summary: dict[str, Any]) -> str:
-    """Why nothing was measured, as the end of a title."""
+    """Reason why nothing was measured, as the end of a title."""
     if summary["partial"]:
         return "stopped before anything was measured"
     warm_up = summary["time"]["warm_up_s"]
@@ -52,37 +52,37 @@ def unmeasured(summary: dict[str, Any]) -> str:
 
 
 def is_short(summary: dict[str, Any]) -> bool:
-    """Whether a warm-up left so few requests that they make no rate."""
+    """True if the warm-up left too few requests for a rate."""
     return bool(summary["time"]["warm_up_s"]) and served(summary) + failed(summary) < FEW
 
 
 def is_read_only(summary: dict[str, Any]) -> bool:
-    """Whether the drive, or the array, took no more writes at the end."""
+    """True if the drive or array refused writes at the end."""
     return bool((summary.get("smart") or {}).get("read_only"))
 
 
 def refused(summary: dict[str, Any]) -> tuple[int, int] | None:
     """Writes and trims that a read-only drive refused, and how many there were of them; `None` where none was."""
-    own = summary["host"].get("failed")
-    if not own or not own["read_only"]:
+    failed_counts = summary["host"].get("failed")
+    if not failed_counts or not failed_counts["read_only"]:
         return None
     host = summary["host"]
-    return own["read_only"], sum(host[kind] + own[kind] for kind in ("writes", "trims"))
+    return failed_counts["read_only"], sum(host[kind] + failed_counts[kind] for kind in ("writes", "trims"))
 
 
 def ends(summary: dict[str, Any]) -> str:
-    """How requests ended that were not served, with counts."""
-    own = summary["host"].get("failed") or {}
-    return ", ".join(f"{short(own[name])} {words}" for name, words in ENDS.items() if own.get(name))
+    """Causes of failed requests, with counts."""
+    failed_counts = summary["host"].get("failed") or {}
+    return ", ".join(f"{short(failed_counts[name])} {words}" for name, words in ENDS.items() if failed_counts.get(name))
 
 
 def sentence(summary: dict[str, Any]) -> str:
-    """What was not served, in a sentence; empty where all was."""
+    """Sentence on failed requests; empty if all were served."""
     count = failed(summary)
     if not count:
         return ""
     every = served(summary) + count
-    how = f": {told}" if (told := ends(summary)) else ""
+    how = f": {causes}" if (causes := ends(summary)) else ""
     return (
         f"{short(count)} of {short(every)} requests ({percent(count / every)}) were not served{how}; rates and "
         "latencies are of those that were."
@@ -98,19 +98,19 @@ def asked_iops(summary: dict[str, Any]) -> float | None:
 
 
 def is_as_asked(summary: dict[str, Any]) -> bool:
-    """Whether what was asked for was served, except for chance."""
-    asked, iops = asked_iops(summary), summary["throughput"]["iops"]
+    """True if the requested rate was served, up to chance."""
+    asked_rate, iops = asked_iops(summary), summary["throughput"]["iops"]
     if failed(summary) or served(summary) < FEW:
         return False
-    if asked is None or iops is None:
+    if asked_rate is None or iops is None:
         return True
     # Poisson arrivals vary by the root of their number; five times that never happens.
     chance = 5 / max(served(summary), 1) ** 0.5
-    return bool(iops >= asked * min(SHARE, 1 - chance))
+    return bool(iops >= asked_rate * min(SHARE, 1 - chance))
 
 
 def collected_note(summary: dict[str, Any]) -> str:
-    """What a write amplification without a collection says; empty where there was one, or nothing was written."""
+    """Note on a write amplification without any collection; empty otherwise, or if nothing was written."""
     wa, flash = summary["write_amplification"], summary["flash"]
     if wa["total"] is None or not flash["programs"] or summary["gc"]["victims"]:
         return ""

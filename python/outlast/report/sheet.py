@@ -14,7 +14,7 @@ LARGE = 64 << 10
 
 
 def beside(summary: dict[str, Any]) -> list[Beside]:
-    """What of a result a data sheet speaks of: rates as far as they were asked for, latencies of single requests."""
+    """Figures that the data sheet gives, too: rates under the sheet's load, and latencies of single requests."""
     scenario = summary["scenario"]
     sheet = (scenario.get("device") or {}).get("data_sheet")
     synthetic = (scenario.get("workload") or {}).get("synthetic") or {}
@@ -35,8 +35,8 @@ def _bandwidth(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
         if measured and kind in sheet:
             rate, promised = measured * 2**20 / 1e6, float(bytes_per_s(sheet[kind])) / 1e6
             shown = (f"{short(rate)} MB/s", f"{short(promised)} MB/s")
-            own = f"throughput.{kind}_mib_s"
-            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True, figure=own, of=SHEET))
+            figure = f"throughput.{kind}_mib_s"
+            found.append(Beside(f"sequential {kind}s", rate, promised, shown, is_limit=True, figure=figure, of=SHEET))
     return found
 
 
@@ -47,8 +47,8 @@ def _rates(summary: dict[str, Any], sheet: dict[str, Any]) -> list[Beside]:
         if latency and promised:
             rate = latency["count"] / summary["time"]["simulated_s"]
             shown = (f"{short(rate)} IOPS", f"{short(promised)} IOPS")
-            own = f"throughput.{kind}_iops"
-            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True, figure=own, of=SHEET))
+            figure = f"throughput.{kind}_iops"
+            found.append(Beside(f"random {kind}s", rate, promised, shown, is_limit=True, figure=figure, of=SHEET))
     return found
 
 

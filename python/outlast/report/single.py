@@ -73,7 +73,7 @@ def sections(result: Result) -> list[Section]:
 
 
 def badges(summary: dict[str, Any]) -> str:
-    """What a reader must know before believing a figure."""
+    """Badges with caveats that a reader must see before the figures."""
     marks = []
     if summary["partial"]:
         marks.append('<span class="badge bad">partial: the run was stopped early</span>')
@@ -106,13 +106,13 @@ def _header(result: Result, title: str) -> str:
 
 
 def about(summary: dict[str, Any]) -> str:
-    """Which drive it is, and what it was asked."""
+    """Drive model, capacity and workload, in a line."""
     device = summary["device"]
     return f"{text(device['model'])} · {size(device['capacity_bytes'])} · {text(findings.workload(summary))}"
 
 
 def _why(summary: dict[str, Any]) -> Section:
-    """What limits the drive, in sentences; nothing of a result that an earlier version made and that lacks figures."""
+    """Sentences on the drive's limit; empty for a result of an earlier version that lacks figures."""
     from outlast.why.explanation import of_summary
 
     section = Section("why", "What limits the drive", columns="one")
@@ -120,7 +120,9 @@ def _why(summary: dict[str, Any]) -> Section:
         explained = of_summary(summary)
     except KeyError:
         return section
-    items = "".join(f"<li>{label(prose(own.text), tips(*own.figures))}</li>" for own in explained.sentences)
+    items = "".join(
+        f"<li>{label(prose(sentence.text), tips(*sentence.figures))}</li>" for sentence in explained.sentences
+    )
     return section.add(f'<div class="card notes"><ol>{items}</ol></div>')
 
 
@@ -132,12 +134,12 @@ def _latency(result: Result) -> Section:
 
 
 def _causes(summary: dict[str, Any]) -> Section:
-    own, section = summary.get("latency_causes"), Section("causes", "Where the time goes")
-    if own is None:
+    by_op, section = summary.get("latency_causes"), Section("causes", "Where the time goes")
+    if by_op is None:
         return section
-    section.finding = causes.finding(own)
+    section.finding = causes.finding(by_op)
     for op in causes.OPS:
-        section.add(causes.stacked(own, op))
+        section.add(causes.stacked(by_op, op))
     return section
 
 
@@ -169,7 +171,7 @@ def _latency_over_time(result: Result, series: Series) -> Figure | None:
 
 
 def _latency_is_of_array(result: Result) -> bool:
-    """Whether latency over time shows what a degraded array costs; of repairs, their own chart shows it."""
+    """True if latency over time shows the cost of a degraded array; repairs have a chart of their own for it."""
     return found.question(result.summary) == "array" and bool(
         array.unclean(dict(result.tables.get("array_states", {})))
     )
@@ -224,7 +226,7 @@ def _array(result: Result, series: Series | None) -> Section:
 
 
 def _dies(result: Result) -> Section:
-    """Where the work and the wear fell: dies in their places, and both over time."""
+    """Charts of work and wear by die, and of both over time."""
     section = Section("dies", "Dies and channels")
     over_time = dict(result.tables.get("dies_over_time", {}))
     section.add(dies.busy(over_time) or dies.busy_all_along(result.summary["queue"]))
@@ -239,8 +241,10 @@ def _dies(result: Result) -> Section:
 
 
 def _wear(result: Result) -> Section:
-    said = " ".join(part for part in (findings.wear(result.summary), endurance.sentence(result.summary)) if part)
-    section = Section("wear", "Wear and endurance", said, columns="wide-narrow")
+    text_of_wear = " ".join(
+        part for part in (findings.wear(result.summary), endurance.sentence(result.summary)) if part
+    )
+    section = Section("wear", "Wear and endurance", text_of_wear, columns="wide-narrow")
     table = dict(result.tables.get("wear", {}))
     section.add(endurance.table(result.summary)).add(wear.heat_map(table)).add(wear.histogram(table))
     section.columns = "lead" if endurance.table(result.summary) else section.columns

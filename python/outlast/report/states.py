@@ -1,4 +1,4 @@
-"""Over time: how busy dies and channels were, what superblocks held, how worn blocks were, and what was moved."""
+"""States over time: utilisation of dies and channels, superblocks by state, wear of blocks, and moved superblocks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_ROWS = 64
 MOST_POINTS = 4000
 SCALE = [[0, "var:--heat0"], [0.5, "var:--heat1"], [1, "var:--heat2"]]
 REASON_COLOURS = {"space": "var:--gc", "wear": "var:--flush"}
-"""Why a superblock was moved; all other reasons are of scrubbing and protection."""
+"""Colours of the reasons for moving a superblock; all other reasons are of scrubbing and protection."""
 
 
-def _places(table: dict[str, Any], what: str) -> dict[str, Any]:
+def _places(table: dict[str, Any], part: str) -> dict[str, Any]:
     """Ticks that name channels, or members, where their first die is."""
     owner = "device" if "device" in table else "channel"
-    if what != "die" or owner not in table:
+    if part != "die" or owner not in table:
         return {}
     die = np.asarray(table["die"], dtype=np.int64)
     of = np.asarray(table[owner], dtype=np.int64)
@@ -32,9 +32,9 @@ def _places(table: dict[str, Any], what: str) -> dict[str, Any]:
     return {"tickvals": [at for at, _ in shown], "ticktext": [f"{short_name} {number}" for _, number in shown]}
 
 
-def _grid(table: dict[str, Any], what: str) -> tuple[Floats, Floats]:
+def _grid(table: dict[str, Any], part_name: str) -> tuple[Floats, Floats]:
     """Middles of the spans, and shares: a row for each part, member after member, and a column for each span."""
-    part = np.asarray(table[what], dtype=np.int64)
+    part = np.asarray(table[part_name], dtype=np.int64)
     if "device" in table:
         part = part + np.asarray(table["device"], dtype=np.int64) * (part.max() + 1)
     start, end = floats(table["start_s"]), floats(table["end_s"])
@@ -46,11 +46,11 @@ def _grid(table: dict[str, Any], what: str) -> tuple[Floats, Floats]:
     return (starts + ends) / 2, grid
 
 
-def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
+def busy_map(table: dict[str, Any], part: str, several: str) -> Figure | None:
     """A row for each die, or channel, and a column for each span of time; the darker, the busier."""
     if not table or not len(table["busy"]):
         return None
-    middles, grid = _grid(table, what)
+    middles, grid = _grid(table, part)
     each = -(-len(grid) // MOST_ROWS)
     pad = -len(grid) % each
     folded = np.vstack([grid, np.full((pad, grid.shape[1]), np.nan)]).reshape(-1, each, grid.shape[1])
@@ -58,7 +58,7 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
     count = there.sum(axis=1)
     total = np.where(there, folded, 0.0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    name = what if each == 1 else f"{each} {several} starting at"
+    name = part if each == 1 else f"{each} {several} starting at"
     trace = {
         "type": "heatmap",
         "x": plain(middles),
@@ -71,12 +71,12 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
         "colorbar": {"thickness": 10, "outlinewidth": 0, "tickformat": ".0%"},
         "hoverongaps": False,
     }
-    order = f"{several}, member by member" if "device" in table else what
-    order = "die, by channel" if what == "die" and "device" not in table else order
+    order = f"{several}, member by member" if "device" in table else part
+    order = "die, by channel" if part == "die" and "device" not in table else order
     layout = {
         "showlegend": False,
         "xaxis": axis("simulated time, s", showgrid=False),
-        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, what)),
+        "yaxis": axis(order, showgrid=False, autorange="reversed", **_places(table, part)),
         "hovermode": "closest",
     }
     hint = f"mean of {each} {several} per row" if each > 1 else "share of each span"
@@ -84,9 +84,9 @@ def busy_map(table: dict[str, Any], what: str, several: str) -> Figure | None:
     return Figure(f"{several}-busy", [trace], layout, f"How busy {several} were over time", hint, height)
 
 
-def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, share: bool) -> Figure | None:
+def histogram_map(table: dict[str, Any], column_name: str, label: str, title: str, *, share: bool) -> Figure | None:
     """A histogram for each moment, as a column of a heat map."""
-    if not table or not len(table[what]):
+    if not table or not len(table[column_name]):
         return None
     at, low, high = floats(table["at_s"]), floats(table["from"]), floats(table["to"])
     times, column = np.unique(at, return_inverse=True)
@@ -94,7 +94,7 @@ def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, s
     tops = np.zeros(len(steps))
     tops[row] = high
     grid = np.zeros((len(steps), len(times)))
-    grid[row, column] = floats(table[what])
+    grid[row, column] = floats(table[column_name])
     last = tops if share else tops - 1
     names = [_step(low, high, share=share) for low, high in zip(steps, last, strict=True)]
     trace = {
@@ -104,8 +104,8 @@ def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, s
         "z": [plain(line) for line in grid],
         "text": [[name] * len(times) for name in names],
         "colorscale": SCALE,
-        "hovertemplate": f"%{{text}}: %{{z:,}} {what}, at %{{x:.4~g}} s<extra></extra>",
-        "colorbar": {"title": {"text": what, "font": {"size": 12.5}}, "thickness": 10, "outlinewidth": 0},
+        "hovertemplate": f"%{{text}}: %{{z:,}} {column_name}, at %{{x:.4~g}} s<extra></extra>",
+        "colorbar": {"title": {"text": column_name, "font": {"size": 12.5}}, "thickness": 10, "outlinewidth": 0},
     }
     layout = {
         "showlegend": False,
@@ -113,7 +113,7 @@ def histogram_map(table: dict[str, Any], what: str, label: str, title: str, *, s
         "yaxis": axis(label, showgrid=False, **({"tickformat": ".0%"} if share else {})),
         "hovermode": "closest",
     }
-    return Figure(f"{what}-over-time", [trace], layout, title, "a histogram at each moment", 300)
+    return Figure(f"{column_name}-over-time", [trace], layout, title, "a histogram at each moment", 300)
 
 
 def _step(low: float, high: float, *, share: bool) -> str:
@@ -123,7 +123,7 @@ def _step(low: float, high: float, *, share: bool) -> str:
 
 
 def victims(table: dict[str, Any]) -> Figure | None:
-    """How much of a superblock was still valid when it was moved, by its age."""
+    """Scatter of the valid share of moved superblocks over their age."""
     if not table or not len(table["at_s"]):
         return None
     reasons = list(table["reason"])
@@ -132,15 +132,15 @@ def victims(table: dict[str, Any]) -> Figure | None:
     age, valid = floats(table["age_writes"]), floats(table["valid_share"])
     data = []
     for reason in sorted(set(reasons)):
-        own = [index for index in chosen if reasons[index] == reason]
+        members = [index for index in chosen if reasons[index] == reason]
         name = _spelt(reason)
         data.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": name,
-                "x": plain(age[own]),
-                "y": plain(valid[own]),
+                "x": plain(age[members]),
+                "y": plain(valid[members]),
                 "marker": {"size": 5, "opacity": 0.6, "color": REASON_COLOURS.get(reason, "var:--scrub")},
                 "hovertemplate": f"{name}: %{{y:.1%}} valid after %{{x:.3~g}} drive writes<extra></extra>",
             }
@@ -176,11 +176,11 @@ def victim_table(table: dict[str, Any]) -> str:
         (
             _spelt(reason),
             str(class_),
-            short(len(own)),
-            percent(float(valid[own].mean())),
-            short(float(age[own].mean())),
-            percent(float(valid[own].sum()) / whole) if whole else "–",
+            short(len(rows_of_group)),
+            percent(float(valid[rows_of_group].mean())),
+            short(float(age[rows_of_group].mean())),
+            percent(float(valid[rows_of_group].sum()) / whole) if whole else "–",
         )
-        for (reason, class_), own in sorted(groups.items())
+        for (reason, class_), rows_of_group in sorted(groups.items())
     ]
     return rows_card("Relocations by reason and class", VICTIM_COLUMNS, rows, wide=True, whole=True)

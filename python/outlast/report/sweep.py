@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from outlast.sweeps.result import Sweep
 
 MOST_SERIES = 12
-"""More curves than this cannot be told apart; then points are drawn over each axis by itself."""
+"""Curves that a reader can tell apart in one chart; with more, points are drawn over each axis by itself."""
 MOST_TICKS = 10
 """Powers of ten that a logarithmic axis names, or little more."""
 _QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
@@ -76,9 +76,9 @@ def scale(values: list[Any]) -> tuple[list[Any], str]:
     return [value if isinstance(value, str) else json.dumps(value) for value in values], ""
 
 
-def sentence_case(said: str) -> str:
-    """With a capital at its beginning."""
-    return said[:1].upper() + said[1:]
+def sentence_case(sentence: str) -> str:
+    """Text with a capital first letter."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _curves(summary: dict[str, Any], name: str) -> Section:
@@ -94,7 +94,7 @@ def _curves(summary: dict[str, Any], name: str) -> Section:
 
 
 def _is_curve(summary: dict[str, Any], number: int) -> bool:
-    """Whether a figure over one of the axes is drawn as curves: of a grid, as long as they can be told apart."""
+    """True if a figure over this axis is drawn as curves: the sweep is a grid, and few enough curves result."""
     setting = figures.called(summary["sweep"]["vary"][number])
     several = {_others(point, setting) for point in summary["points"]}
     return summary["sweep"]["method"] == "grid" and len(several) <= MOST_SERIES
@@ -116,7 +116,7 @@ def curve(summary: dict[str, Any], name: str, number: int) -> Figure | None:
 
 
 def _others(point: Point, setting: str) -> str:
-    """What the curve of a point over a setting is called: all else that varies."""
+    """Label of the curve that a point belongs to: all other axes with their values."""
     return place({"values": {name: value for name, value in point["values"].items() if name != setting}})
 
 
@@ -180,9 +180,9 @@ def _axis_of(name: str, means: list[float]) -> dict[str, Any]:
     return own | {"tickformat": "~s"} if max(map(abs, means)) >= 1e4 else own
 
 
-def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[dict[str, Any]]:
+def _theory(x: list[Any], points: list[Point], colour: str, *, more: bool) -> list[dict[str, Any]]:
     """The closed form of the same points, dashed."""
-    values = [point["figures"][THEORY]["mean"] for point in own]
+    values = [point["figures"][THEORY]["mean"] for point in points]
     if all(value is None for value in values):
         return []
     named = bool(x) and isinstance(x[0], str)
@@ -195,7 +195,7 @@ def _theory(x: list[Any], own: list[Point], colour: str, *, more: bool) -> list[
 
 
 def _hover(point: Point) -> str:
-    return "<br>".join(f"{text(in_words(name))}: {text(own)}" for name, own in point["values"].items())
+    return "<br>".join(f"{text(in_words(name))}: {text(axis_value)}" for name, axis_value in point["values"].items())
 
 
 def _front(summary: dict[str, Any]) -> Section:
@@ -212,12 +212,15 @@ def _front(summary: dict[str, Any]) -> Section:
         section.finding += f" {len(pareto['left_out'])} points lack one of these and are left out."
     out = set(pareto["left_out"])
     data = []
-    for label, colour, size, keep in (("dominated", "var:--muted", 6, False), ("on the front", "var:--read", 10, True)):
-        own = [p for p in summary["points"] if p["point"] not in out and (p["point"] in chosen) == keep]
-        x, y = ([p["figures"][each["figure"]]["mean"] for p in own] for each in wanted[:2])
+    for label, colour, size, on_front in (
+        ("dominated", "var:--muted", 6, False),
+        ("on the front", "var:--read", 10, True),
+    ):
+        points = [p for p in summary["points"] if p["point"] not in out and (p["point"] in chosen) == on_front]
+        x, y = ([p["figures"][each["figure"]]["mean"] for p in points] for each in wanted[:2])
         data.append(
             {"type": "scatter", "mode": "markers", "name": label, "x": plain(x), "y": plain(y)}
-            | {"marker": {"color": colour, "size": size}, "customdata": [_beside(p, wanted) for p in own]}
+            | {"marker": {"color": colour, "size": size}, "customdata": [_beside(p, wanted) for p in points]}
             | {"hovertemplate": "%{customdata}<extra></extra>"}
         )
     titles = [text(titled(each["figure"])) for each in wanted]
@@ -229,8 +232,8 @@ def _front(summary: dict[str, Any]) -> Section:
 
 
 def _beside(point: Point, wanted: list[dict[str, str]]) -> str:
-    own = (f"{text(words(each['figure']))}: {written(each['figure'], _mean(point, each))}" for each in wanted)
-    return f"{_hover(point)}<br>{'<br>'.join(own)}"
+    figure_lines = (f"{text(words(each['figure']))}: {written(each['figure'], _mean(point, each))}" for each in wanted)
+    return f"{_hover(point)}<br>{'<br>'.join(figure_lines)}"
 
 
 def _mean(point: Point, each: dict[str, str]) -> float | None:
@@ -251,10 +254,10 @@ def _failed(summary: dict[str, Any]) -> Section:
 
 def _sweep_section(summary: dict[str, Any]) -> Section:
     section = Section("sweep", "The sweep", columns="one")
-    said = text(json.dumps(summary["sweep"], indent=2, ensure_ascii=False))
+    specification = text(json.dumps(summary["sweep"], indent=2, ensure_ascii=False))
     if summary["sweep"]["repeats"] > 1:
         section.finding = (
             "Each repeat uses the same seed at all points, so that points are compared under the same requests: "
             "differences between points are more certain than their error bars suggest."
         )
-    return section.add(f'<details class="card"><summary>What was asked</summary><pre>{said}</pre></details>')
+    return section.add(f'<details class="card"><summary>What was asked</summary><pre>{specification}</pre></details>')

@@ -43,8 +43,8 @@ def summary_of(sweep: Sweep) -> dict[str, Any]:
         if column is None:
             continue
         for point in points:
-            own = [column[row] for row, number in enumerate(numbers) if number == point["point"]]
-            known = [float(value) for value in own if value is not None and value == value]
+            values = [column[row] for row, number in enumerate(numbers) if number == point["point"]]
+            known = [float(value) for value in values if value is not None and value == value]
             point["figures"].setdefault(name, vars(mean_of(known, summary["sweep"]["confidence"])))
     return summary | {"points": points}
 
@@ -71,14 +71,14 @@ def curve(summary: dict[str, Any], load: str, op: str) -> Figure | None:
         groups.setdefault(place({"values": others}), []).append(point)
     data: list[dict[str, Any]] = []
     reach: list[float] = []
-    for number, (rest, points) in enumerate(list(groups.items())[:MOST_CURVES]):
+    for number, (other_axes, points) in enumerate(list(groups.items())[:MOST_CURVES]):
         colour = RUN_COLOURS[number % len(RUN_COLOURS)]
-        for key, said, dash in KEYS:
+        for key, percentile, dash in KEYS:
             trace = _trace(points, f"latency_us.{op}.{key}", load)
             if trace is None:
                 continue
             reach += trace["y"]
-            name = f"{rest}, {said}" if rest else said
+            name = f"{other_axes}, {percentile}" if other_axes else percentile
             line = {"color": colour, "width": 1.8, "dash": dash}
             data.append(trace | {"line": line, "marker": {"color": colour, "size": 6}, "name": text(name)})
     if not data:
@@ -101,13 +101,13 @@ def _trace(points: list[Point], name: str, load: str) -> dict[str, Any] | None:
     ]
     if not known:
         return None
-    asked = [text(place({"values": {load: point["values"][load]}})) for point, _, _ in known]
+    hover = [text(place({"values": {load: point["values"][load]}})) for point, _, _ in known]
     reached = [f"{written(IOPS, iops)} IOPS, {written(name, latency)}" for _, iops, latency in known]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": plain([iops for _, iops, _ in known]),
         "y": plain([latency for _, _, latency in known]),
-        "text": [f"{one}<br>{two}" for one, two in zip(asked, reached, strict=True)],
+        "text": [f"{one}<br>{two}" for one, two in zip(hover, reached, strict=True)],
         "hovertemplate": "%{text}<extra></extra>",
     }

@@ -12,9 +12,9 @@ from outlast.sweeps import figures
 
 Point = dict[str, Any]
 MEASURED, THEORY = "write_amplification.total", "closed_form.greedy_waf"
-"""Where both are asked for, theory is drawn beside what was measured."""
+"""Measured figure, and the closed form that is drawn beside it where a sweep asks for both."""
 MOST_ROWS = 200
-"""Of the table in the report; of more points, those on the front and the best are there in any case."""
+"""Rows of the table in the report; of more points, the front and the best are always shown."""
 HIGHEST = ("throughput.", "endurance.", "array.data_loss.mttdl_hours", "array.rebuild.rate_mib_s")
 LOWEST = (
     *("latency_us.", "write_amplification.", "latency_causes.", "array.latency_us_by_state."),
@@ -26,7 +26,7 @@ LOADS = ("rate_iops", "queue_depth", "iodepth", "numjobs", "time_scale")
 """Ends of settings of a workload that say how much is asked of the drive."""
 MOST_SENTENCES = 5
 DIGITS = 4
-"""Of means: points often differ by less than a per cent."""
+"""Significant digits of means: points often differ by less than a per cent."""
 
 
 def best_way(summary: dict[str, Any], name: str) -> str | None:
@@ -44,40 +44,40 @@ def best_of(summary: dict[str, Any], name: str) -> tuple[list[int], list[int]]:
 
     None of a figure that is neither good nor bad, or the same at all points.
     """
-    way = best_way(summary, name)
+    direction = best_way(summary, name)
     known = [(p["point"], p["figures"][name]) for p in summary["points"] if p["figures"][name]["mean"] is not None]
-    means = [own["mean"] for _, own in known]
-    if way is None or len(known) < 2 or min(means) == max(means):
+    means = [stats["mean"] for _, stats in known]
+    if direction is None or len(known) < 2 or min(means) == max(means):
         return [], []
-    target = max(means) if way == "highest" else min(means)
-    best = [number for number, own in known if own["mean"] == target]
+    target = max(means) if direction == "highest" else min(means)
+    best = [number for number, stats in known if stats["mean"] == target]
     if 2 * len(best) > len(known):
         return [], []  # what most points have tells none of them apart
-    reach = next(own["half"] or 0.0 for _, own in known if own["mean"] == target)
+    reach = next(stats["half"] or 0.0 for _, stats in known if stats["mean"] == target)
     near = [
         number
-        for number, own in known
-        if number not in best and abs(own["mean"] - target) <= reach + (own["half"] or 0.0)
+        for number, stats in known
+        if number not in best and abs(stats["mean"] - target) <= reach + (stats["half"] or 0.0)
     ]
     return best, near
 
 
 def shown_figures(summary: dict[str, Any]) -> list[str]:
     """The figures that were asked for and that any point has."""
-    asked = summary["sweep"]["figures"]
-    return [name for name in asked if any(point["figures"][name]["count"] for point in summary["points"])]
+    names = summary["sweep"]["figures"]
+    return [name for name in names if any(point["figures"][name]["count"] for point in summary["points"])]
 
 
-def spread(name: str, own: dict[str, Any]) -> str:
-    """Half of the confidence interval of a mean; empty where there is none, or where it would be one of a logarithm."""
-    if not own["half"] or name.endswith("log10_uber"):
+def spread(name: str, stats: dict[str, Any]) -> str:
+    """Half-width of a mean's confidence interval in words; empty without one, or for a logarithm."""
+    if not stats["half"] or name.endswith("log10_uber"):
         return ""
-    return f"± {named.spread(name, own['half'], own['mean'], DIGITS)}"
+    return f"± {named.spread(name, stats['half'], stats['mean'], DIGITS)}"
 
 
-def value(name: str, own: dict[str, Any]) -> str:
+def value(name: str, stats: dict[str, Any]) -> str:
     """A mean with half of its confidence interval."""
-    return f"{written(name, own['mean'], DIGITS)} {spread(name, own)}".rstrip()
+    return f"{written(name, stats['mean'], DIGITS)} {spread(name, stats)}".rstrip()
 
 
 def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -103,8 +103,8 @@ def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 def notes(summary: dict[str, Any]) -> list[str]:
     """The lines below the table."""
-    said = risk.note(summary)
-    return [*sweep_steady.notes(summary), *([said] if said else [])]
+    note = risk.note(summary)
+    return [*sweep_steady.notes(summary), *([note] if note else [])]
 
 
 def table(summary: dict[str, Any]) -> str:
@@ -123,10 +123,10 @@ def table(summary: dict[str, Any]) -> str:
         cells = [f'<th scope="row">{text(each)}{unsteady}</th>' for each, unsteady in values]
         for name in names:
             mark, css = _mark(point["point"], *best[name])
-            own = point["figures"][name]
-            told = written(name, own["mean"], DIGITS)
-            told += f'<span class="change">{half}</span>' if (half := spread(name, own)) else ""
-            cells.append(f"<td{css}{tip(name)}>{mark}{told}</td>")
+            stats = point["figures"][name]
+            mean_text = written(name, stats["mean"], DIGITS)
+            mean_text += f'<span class="change">{half}</span>' if (half := spread(name, stats)) else ""
+            cells.append(f"<td{css}{tip(name)}>{mark}{mean_text}</td>")
         if front:
             cells.append(f"<td>{'yes' if point['point'] in front else ''}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
@@ -160,13 +160,13 @@ def place(point: Point) -> str:
 
 def title(summary: dict[str, Any]) -> str:
     """The name of the sweep, and from where to where that figure goes which varies most."""
-    told = [(name, known) for name in shown_figures(summary) if (known := _varying(summary, name))]
+    candidates = [(name, known) for name in shown_figures(summary) if (known := _varying(summary, name))]
     if any(str(each.get("setting", "")).endswith(LOADS) for each in summary["sweep"]["vary"]):
         # What is asked of a drive is no finding; how long requests then take is.
-        told = [each for each in told if each[0].startswith("latency_us.")] or told
-    if not told:
+        candidates = [each for each in candidates if each[0].startswith("latency_us.")] or candidates
+    if not candidates:
         return str(summary["name"])
-    name, known = max(told, key=lambda each: _range(each[1], each[0]))
+    name, known = max(candidates, key=lambda each: _range(each[1], each[0]))
     ends = (written(name, _mean(end, name), 3) for end in _ends(known, name))
     return f"{summary['name']}: {spoken(name)} from {' to '.join(ends)}"
 
@@ -174,8 +174,8 @@ def title(summary: dict[str, Any]) -> str:
 def _varying(summary: dict[str, Any], name: str) -> list[Point]:
     """The points that have a measured figure; none where it reads the same at all of them."""
     known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
-    told = {written(name, _mean(point, name), 3) for point in known}
-    return known if name != THEORY and len(told) > 1 else []
+    values = {written(name, _mean(point, name), 3) for point in known}
+    return known if name != THEORY and len(values) > 1 else []
 
 
 def _range(known: list[Point], name: str) -> float:
@@ -194,8 +194,8 @@ def _ends(known: list[Point], name: str) -> tuple[Point, Point]:
 
 
 def sentences(summary: dict[str, Any]) -> list[str]:
-    """What the sweep found, as HTML: where each figure is best and worst, how theory does, and what the front is."""
-    said = []
+    """Findings of the sweep as HTML: best and worst point of each figure, the closed form, and the front."""
+    parts = []
     for name in shown_figures(summary):
         known = _varying(summary, name)
         if not known:
@@ -211,21 +211,21 @@ def sentences(summary: dict[str, Any]) -> list[str]:
         within = "; one other point is within error of it" if len(near) == 1 else within
         first, last = (f"<b>{written(name, _mean(end, name), 3)}</b> at {_where(known, name, end)}" for end in ends)
         subject = spoken(name)
-        said.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
+        parts.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
     theory = _theory(summary)
     front = _front(summary)
     room = MOST_SENTENCES - len(theory) - len(front)
-    return [*said[:room], *theory, *front]
+    return [*parts[:room], *theory, *front]
 
 
 def _tied(known: list[Point], name: str, end: Point) -> list[Point]:
     """The points whose mean reads the same as that of one of the ends, which is among them."""
-    told = written(name, _mean(end, name), 3)
-    return [point for point in known if written(name, _mean(point, name), 3) == told]
+    end_text = written(name, _mean(end, name), 3)
+    return [point for point in known if written(name, _mean(point, name), 3) == end_text]
 
 
 def _where(known: list[Point], name: str, end: Point) -> str:
-    """Where an end of a figure is, as HTML: in words, or at how many points where several share it."""
+    """Location of a figure's extreme as HTML: its point, or the number of points that share it."""
     tied = len(_tied(known, name, end))
     return text(place(end)) if tied == 1 else f"{short(tied)} of {short(len(known))} points"
 
@@ -233,7 +233,7 @@ def _where(known: list[Point], name: str, end: Point) -> str:
 def _theory(summary: dict[str, Any]) -> list[str]:
     if not {MEASURED, THEORY} <= set(summary["sweep"]["figures"]):
         return []
-    pairs = [(own[MEASURED]["mean"], own[THEORY]["mean"]) for own in (p["figures"] for p in summary["points"])]
+    pairs = [(stats[MEASURED]["mean"], stats[THEORY]["mean"]) for stats in (p["figures"] for p in summary["points"])]
     off = [one / two - 1 for one, two in pairs if one is not None and two]
     if not off:
         return []

@@ -41,5 +41,7 @@ def rows_card(
 
 def _row(row: Sequence[str], of_column: Sequence[str], own: str) -> str:
     name, *cells = row
-    told = "".join(f"<td{column or own}>{text(cell)}</td>" for cell, column in zip(cells, of_column[1:], strict=True))
-    return f'<tr><th scope="row"{own}>{label(text(name), own)}</th>{told}</tr>'
+    columns = "".join(
+        f"<td{column or own}>{text(cell)}</td>" for cell, column in zip(cells, of_column[1:], strict=True)
+    )
+    return f'<tr><th scope="row"{own}>{label(text(name), own)}</th>{columns}</tr>'

@@ -28,7 +28,7 @@ def series_of(result: Result, most: int) -> Series | None:
 
 
 def tiles(result: Result, most: int = MOST_WINDOWS) -> str:
-    """What a person wants to know first, with small curves of at most `most` points."""
+    """Tiles with the main figures, each with a small curve of at most `most` points."""
     return "".join(tile.html() for tile in _tiles(result.summary, series_of(result, most)))
 
 
@@ -67,14 +67,14 @@ def _tiles(summary: dict[str, Any], series: Series | None) -> list[Tile]:
         without = " without parity" if amplification_by_cause(wa)["parity"] else ""
         collected = f"{wa['gc']:.3f} of it by garbage collection"
         note = f"closed form{without} {formula:.3f}" if formula is not None else collected
-        own = "write_amplification.total"
-        made.append(Tile(words(own), f"{wa['total']:.3f}", note, spark("wa"), tip(own)))
+        total = "write_amplification.total"
+        made.append(Tile(words(total), f"{wa['total']:.3f}", note, spark("wa"), tip(total)))
     made.append(_wear(summary))
     return [tile for tile in made if tile is not None]
 
 
 def _wear(summary: dict[str, Any]) -> Tile | None:
-    """What the host can write, where a rating of the flash is known, or else how worn it is."""
+    """Tile with the endurance, or without a rating of the flash with its wear."""
     cycles = summary["wear"]
     if (worn := endurance.endurance_of(summary)) is not None:
         note = f"{short(worn.dwpd)} drive writes a day for {endurance.YEARS} years"

@@ -1,4 +1,4 @@
-"""What happened when: throughput, latency and write amplification over simulated time; preconditioning."""
+"""Charts over simulated time: throughput, latency and write amplification; preconditioning."""
 
 from __future__ import annotations
 
@@ -179,8 +179,8 @@ def preconditioning(
     trace |= {"mode": "lines+markers", "marker": {"size": 6, "color": WRITE}}
     data, level = [trace], facts.get("write_amplification")
     if facts.get("reached") and level is not None:
-        own = {"width": 1.2, "dash": "dash", "hovertemplate": f"{LEVEL} %{{y:.3f}}<extra></extra>"}
-        data.append(line([x[0], x[-1]], [level] * 2, LEVEL, "var:--good", **own))
+        style = {"width": 1.2, "dash": "dash", "hovertemplate": f"{LEVEL} %{{y:.3f}}<extra></extra>"}
+        data.append(line([x[0], x[-1]], [level] * 2, LEVEL, "var:--good", **style))
     if closed_form is not None:
         name = "closed form, without parity" if parity else "closed form"
         hover = f"{name} %{{y:.3f}}<extra></extra>"

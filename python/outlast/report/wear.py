@@ -91,7 +91,7 @@ def map_height(table: dict[str, Any]) -> int:
 
 
 def histogram(table: dict[str, Any]) -> Figure | None:
-    """How many blocks have seen how many cycles."""
+    """Histogram of blocks by P/E cycles."""
     if not table or not len(table["cycles"]):
         return None
     cycles = floats(table["cycles"])[~np.asarray(table["bad"]).astype(bool)]

@@ -12,7 +12,7 @@ from outlast.report.tables import rows_card
 
 WRITE_COLUMNS = ("cause", "bytes", "per byte of the host", "share")
 LEAST_SHARE = 1e-3
-"""Of a write amplification, below which a cause is in the table only."""
+"""Share of the write amplification below which a cause is in the table only."""
 
 
 def factor(value: float) -> str:
@@ -23,13 +23,13 @@ def factor(value: float) -> str:
 def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str = "By cause") -> Figure | None:
     """Write amplification by cause: a bar for each summary, and one for its closed form where it has one."""
     rows: list[tuple[str, dict[str, float]]] = []
-    for own, summary in named:
+    for run_name, summary in named:
         wa, closed = summary["write_amplification"], summary["closed_form"]["greedy_waf"]
         if wa["total"] is None:
             continue
-        rows.append((broken(own), amplification_by_cause(wa)))
+        rows.append((broken(run_name), amplification_by_cause(wa)))
         if closed is not None:
-            form = f"{broken(own)}<br>closed form" if len(named) > 1 else "closed form"
+            form = f"{broken(run_name)}<br>closed form" if len(named) > 1 else "closed form"
             rows.append((form, {"host": 1.0, "gc": closed - 1.0}))
     if not rows:
         return None
@@ -39,8 +39,14 @@ def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str 
         values = [parts.get(cause, 0.0) for _, parts in rows]
         if all(abs(value) < least for value, least in zip(values, small, strict=True)):
             continue
-        bar = {"type": "bar", "orientation": "h", "name": label, "x": plain(values), "y": [own for own, _ in rows]}
-        opacity = [0.45 if own.endswith("closed form") else 1.0 for own, _ in rows]
+        bar = {
+            "type": "bar",
+            "orientation": "h",
+            "name": label,
+            "x": plain(values),
+            "y": [run_name for run_name, _ in rows],
+        }
+        opacity = [0.45 if run_name.endswith("closed form") else 1.0 for run_name, _ in rows]
         hover = f"{label}: %{{x:.3f}}<extra></extra>"
         data.append(bar | {"marker": {"color": colour, "opacity": opacity}, "hovertemplate": hover})
     layout = {
@@ -54,7 +60,7 @@ def by_cause(named: Sequence[tuple[str, dict[str, Any]]], name: str, title: str 
 
 
 def table(summary: dict[str, Any]) -> str:
-    """What was programmed, by cause, as a card; empty where the host wrote nothing."""
+    """Card of programmed data by cause; empty where the host wrote nothing."""
     wa, host = summary["write_amplification"], summary["host"]["bytes_written"]
     if wa["total"] is None or not host:
         return ""

@@ -79,6 +79,16 @@ class Served:
         smart: dict[str, Any] = self.ask({"do": "smart"})
         return smart
 
+    def lba_status(self, offset: int = 0, length: int | None = None, *, device: int = 0) -> list[dict[str, Any]]:
+        """Runs of bytes that a drive wants written again: `offset`, `length`, `readable` (only their place is wrong).
+
+        Takes no simulated time. In an array, `device` is the number of the member, and addresses are the member's.
+        """
+        runs: list[dict[str, Any]] = self.ask(
+            {"do": "lba_status", "offset": offset, "length": length, "device": device}
+        )
+        return runs
+
     def metrics(self) -> dict[str, Any]:
         """Requests, latencies and lateness."""
         metrics: dict[str, Any] = self.ask({"do": "metrics"})

@@ -63,8 +63,8 @@ class DriveFile:
         assert self._nbdfuse is not None
         if self._nbdfuse.poll() is None:
             return ""
-        _, said = self._nbdfuse.communicate()
-        return " ".join(said.split())
+        _, output = self._nbdfuse.communicate()
+        return " ".join(output.split())
 
     def close(self) -> None:
         """The bytes leave the path when all that was written is on the drive, at the latest when its users do."""
@@ -118,16 +118,18 @@ def _let_go_of_old(path: Path, unmount: str) -> None:
             path.unlink()
 
 
-def _is_to_be_made(path: Path, what: str) -> bool:
+def _is_to_be_made(path: Path, purpose: str) -> bool:
     """True if nothing exists at a path. An existing file must be empty, since the mount hides it."""
     try:
         if not path.exists():
             if not path.absolute().parent.is_dir():
-                raise ControlError(f"{what}: {path.parent} is not a folder")
+                raise ControlError(f"{purpose}: {path.parent} is not a folder")
             return True
         is_empty = path.is_file() and path.stat().st_size == 0
     except OSError as error:
-        raise ControlError(f"{what}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}") from error
+        raise ControlError(
+            f"{purpose}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}"
+        ) from error
     if not is_empty:
-        raise ControlError(f"{what}: is there already, and not an empty file: it would be hidden")
+        raise ControlError(f"{purpose}: is there already, and not an empty file: it would be hidden")
     return False

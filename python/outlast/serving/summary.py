@@ -40,17 +40,17 @@ def _drive(drive: dict[str, Any], in_array: bool) -> str:
     amplification = f"write amplification {written / host:.2f}" if host else "nothing written"
     free, total = drive["superblocks"]["free"], drive["superblocks"]["total"]
     lost = f", {counted(drive['lost_units'], 'unit')} lost" if drive["lost_units"] else ""
-    own = drive["redundancy"]
-    safe = f"; data survives {counted(own['data_survives'], 'failed die')}"
-    if own["degraded_superblocks"]:
+    redundancy = drive["redundancy"]
+    safe = f"; data survives {counted(redundancy['data_survives'], 'failed die')}"
+    if redundancy["degraded_superblocks"]:
         doing = (
             "is being rebuilt"
-            if own["rebuilds"]
+            if redundancy["rebuilds"]
             else "lacks space to be rebuilt"
-            if own["lacks_space"]
+            if redundancy["lacks_space"]
             else "is not rebuilt"
         )
-        safe += f" ({counted(own['degraded_superblocks'], 'superblock')} without full redundancy, which {doing})"
+        safe += f" ({counted(redundancy['degraded_superblocks'], 'superblock')} without full redundancy, which {doing})"
     safe += f"; takes writes until more than {drive['takes_writes_after']} further dies fail"
     ready = drive["ready_at_ns"]
     mounting = "" if ready is None else f"; mounts until {ready / 1e9:.3f} s"

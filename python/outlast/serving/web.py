@@ -152,8 +152,8 @@ def _get(ask: Ask, name: str) -> Callable[[Request], Awaitable[Response]]:
 def _post(ask: Ask, name: str, token: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         # The name of the scheme is in any case (RFC 9110, 11.1).
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), token.encode()):
+        scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secrets.compare_digest(credential.strip().encode(), token.encode()):
             return _refused("the header Authorization must be `Bearer` and the token of the printed address", 401)
         body = b""
         try:

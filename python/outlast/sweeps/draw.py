@@ -1,4 +1,4 @@
-"""Where the points of a sweep lie: grids, lists, random draws, Latin hypercubes.
+"""Points of a sweep: grids, lists, random draws, Latin hypercubes.
 
 Draws come from Python's `random.random`, whose sequence is promised to stay; each axis has a generator of its own,
 seeded by the sweep's seed and its setting, so that another axis changes nothing on this one.
@@ -64,8 +64,8 @@ def latin(count: int, seed: int, name: str) -> list[float]:
     strata = list(range(count))
     # Fisher-Yates by our own hand: what `random.shuffle` draws is not promised to stay.
     for last in range(count - 1, 0, -1):
-        other = int(source.random() * (last + 1))
-        strata[last], strata[other] = strata[other], strata[last]
+        swapped = int(source.random() * (last + 1))
+        strata[last], strata[swapped] = strata[swapped], strata[last]
     # Rounding must not carry a number into the next stratum.
     return [min((stratum + source.random()) / count, math.nextafter((stratum + 1) / count, 0)) for stratum in strata]
 

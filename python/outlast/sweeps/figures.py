@@ -76,12 +76,12 @@ def _row(name: str) -> tuple[str, str] | None:
 
 
 def called(axis: Mapping[str, Any]) -> str:
-    """What an axis of `sweep.json` is called: its own name, else its setting."""
+    """Name of an axis of `sweep.json`: its own, else its setting."""
     return str(axis.get("name") or axis["setting"])
 
 
 def is_figure(name: str) -> bool:
-    """Whether some run has such a figure."""
+    """True if some kind of run has such a figure."""
     return _row(name) is not None
 
 
@@ -91,12 +91,12 @@ def unit(name: str) -> str:
 
 
 def meaning(name: str) -> str:
-    """What a figure is, as the reference says it; empty of a name that is no figure's."""
+    """Description of a figure from the reference; empty for an unknown name."""
     return (_row(name) or ("", ""))[1]
 
 
 def hint(name: str) -> str:
-    """What may have been meant by a name that is no figure's."""
+    """Suggestion for a name that is no figure's."""
     every = {
         full.replace("STEP", step)
         for figure in units()
@@ -152,11 +152,11 @@ _NEEDS = (
     ("closed_form.", "the closed form holds for no run"),
     ("device.effective_spare_factor", "what flash was left held less than the capacity in every run"),
 )
-"""Why no run may have a figure, by the beginning of its name; the first that fits."""
+"""Reasons why no run may have a figure, by the beginning of its name; the first that fits counts."""
 
 
 def why_absent(name: str, rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why no run has a number for a figure; `None` where some run has one."""
+    """Reason why no run has a number for a figure; `None` if some run has one."""
     if any(number(row, name) is not None for row in rows):
         return None
     if all(row.get("error") for row in rows):

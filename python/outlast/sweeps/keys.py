@@ -10,7 +10,7 @@ DRAWN = ("random", "latin-hypercube")
 SCALES = ("linear", "log")
 BESTS = ("lowest", "highest")
 MOST_RUNS = 20_000
-"""So that what all runs gave fits into memory at once, about 50 KB each."""
+"""Runs of a sweep at most: the records of all, at about 50 KB each, are in memory at once."""
 MOST_SEED = 2**53 - 1
 """The largest whole number that every reader of JSON holds."""
 

@@ -30,7 +30,7 @@ class Plan:
 
     spec: Spec
     points: list[tuple[Any, ...]]
-    """For each point a value of every axis."""
+    """Value of every axis, for each point."""
     runs: list[Run]
 
 
@@ -49,7 +49,7 @@ def repeat_seed(seed: int, repeat: int) -> int:
 def axis_label(axis: Axis, value: Any) -> Any:
     """The value of an axis as the data set has it: its label, or itself if it is a number or a text, or its text."""
     if axis.labels is not None and axis.values is not None:
-        place = next((at for at, own in enumerate(axis.values) if own is value), None)
+        place = next((at for at, listed in enumerate(axis.values) if listed is value), None)
         return axis.labels[axis.values.index(value) if place is None else place]
     return value if isinstance(value, (int, float, str)) else json.dumps(value)
 

@@ -1,4 +1,4 @@
-"""What came of a sweep."""
+"""Result of a sweep: points, their means, and the files in its folder."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 SCHEMA_NAME = "outlast-sweep/1"
 FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
-"""What a sweep's folder holds."""
+"""Files in a sweep's folder."""
 MEASURED = ("reads", "writes", "trims", "flushes", "errors")
 """Counts of requests, below `host`, one of which is more than 0 where anything was measured."""
 CODE = "policies"
-"""What it holds, too, where policies of the sweep are in no file of their own."""
+"""Folder of pickled policies, for those that are in no file of their own."""
 
 Row = dict[str, Any]
 
@@ -125,7 +125,7 @@ class Sweep:
         if not 0 <= point < len(self.points):
             raise ScenarioError(f"point = {point}: must be within 0 to {len(self.points) - 1}")
         rows = zip(self.columns["point"], self.columns["repeat"], self.columns[figure], strict=True)
-        return {repeat: value for own, repeat, value in rows if own == point}
+        return {repeat: value for number, repeat, value in rows if number == point}
 
     def to_json(self) -> str:
         """The text of `sweep.json`."""
@@ -172,14 +172,14 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
         row["error"] = outcome.failures.get(run.job.key)
         record = outcome.records.get(run.job.key)
         # Records leave the scenario out of the summary, and some figures are made of both.
-        own = figures.flat(record["summary"] | {"scenario": run.job.scenario}) if record is not None else {}
-        if _is_without_measurement(own):
+        row_figures = figures.flat(record["summary"] | {"scenario": run.job.scenario}) if record is not None else {}
+        if _is_without_measurement(row_figures):
             # No request in no time is no rate.
-            own |= {name: None for name in own if name.startswith("throughput.")}
+            row_figures |= {name: None for name in row_figures if name.startswith("throughput.")}
         # The plan's scenario, since a record may have been made under another name. What varies has its own column.
         settings = figures.flat({"settings": run.job.scenario})
-        own |= {f"scenario{name.removeprefix('settings')}": value for name, value in settings.items()}
-        rows.append(row | {name: value for name, value in own.items() if name not in row})
+        row_figures |= {f"scenario{name.removeprefix('settings')}": value for name, value in settings.items()}
+        rows.append(row | {name: value for name, value in row_figures.items() if name not in row})
     return rows
 
 
@@ -190,16 +190,16 @@ def _columns(rows: list[Row]) -> Columns:
 
 def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
     spec = plan.spec
-    asked = dict.fromkeys((*spec.figures, *(name for name, _ in spec.pareto)))
+    names = dict.fromkeys((*spec.figures, *(name for name, _ in spec.pareto)))
     listed = []
     for number in range(len(plan.points)):
-        own = rows[number * spec.repeats : (number + 1) * spec.repeats]
+        rows_of_point = rows[number * spec.repeats : (number + 1) * spec.repeats]
         means = {}
-        for name in asked:
-            known = [value for row in own if (value := figures.number(row, name)) is not None]
+        for name in names:
+            known = [value for row in rows_of_point if (value := figures.number(row, name)) is not None]
             means[name] = vars(mean_of(known, spec.confidence))
-        values = {axis.name: own[0][axis.name] for axis in spec.axes}
-        listed.append({"point": number, "values": values, "not_steady": _not_steady(own), "figures": means})
+        values = {axis.name: rows_of_point[0][axis.name] for axis in spec.axes}
+        listed.append({"point": number, "values": values, "not_steady": _not_steady(rows_of_point), "figures": means})
     return {
         "schema": SCHEMA_NAME,
         "version": __version__,
@@ -219,24 +219,24 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
 
 
 def _is_without_collection(row: Row) -> bool:
-    """Whether the host wrote to flash in a run and nothing was collected."""
+    """True if the host wrote to flash in a run and nothing was collected."""
     return bool(row.get("flash.programs")) and "write_amplification.total" in row and row.get("gc.victims") == 0
 
 
 def _is_without_measurement(row: Row) -> bool:
-    """Whether no request of a run was measured: it ended within its warm-up."""
+    """True if no request of a run was measured: it ended within its warm-up."""
     return "host.reads" in row and not any(row.get(f"host.{kind}") for kind in MEASURED)
 
 
-def _absent(asked: tuple[str, ...], rows: list[Row]) -> dict[str, str]:
+def _absent(names: tuple[str, ...], rows: list[Row]) -> dict[str, str]:
     """Figures that were asked for and that no run has, each with the reason."""
-    if asked == figures.USUAL:
+    if names == figures.USUAL:
         return {}
-    return {name: why for name in asked if (why := figures.why_absent(name, rows)) is not None}
+    return {name: why for name in names if (why := figures.why_absent(name, rows)) is not None}
 
 
 def _not_steady(rows: list[Row]) -> int:
-    """How many runs were not in steady state; runs that failed or were not judged do not count."""
+    """Number of runs not in steady state; runs that failed or were not judged do not count."""
     return sum(row.get("steady_state.measured.reached") is False for row in rows)
 
 
@@ -254,11 +254,14 @@ def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) ->
     whole = [point for point in listed if all(mean(point, name) is not None for name, _ in used)]
     best: list[int] = []
     if len(used) > 1 and whole:
-        costs = [[(mean(point, name) or 0.0) * (1 if way == "lowest" else -1) for name, way in used] for point in whole]
+        costs = [
+            [(mean(point, name) or 0.0) * (1 if direction == "lowest" else -1) for name, direction in used]
+            for point in whole
+        ]
         best = [whole[row]["point"] for row in front(np.array(costs))]
     kept = {point["point"] for point in whole}
     return {
-        "figures": [{"figure": name, "best": way} for name, way in used] if len(used) > 1 else [],
+        "figures": [{"figure": name, "best": direction} for name, direction in used] if len(used) > 1 else [],
         "left_out": [point["point"] for point in listed if point["point"] not in kept] if len(used) > 1 else [],
         "front": best,
     }

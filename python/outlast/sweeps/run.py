@@ -15,8 +15,8 @@ from outlast.output import check_writable
 from outlast.points.workers import Workers, local
 from outlast.policies.portable import Code
 from outlast.sweeps.plan import make
+from outlast.sweeps.reading import SpecLike, read
 from outlast.sweeps.result import CODE, FILES, Sweep, write
-from outlast.sweeps.spec import SpecLike, read
 
 
 def sweep(
@@ -47,15 +47,15 @@ def sweep(
         # Code at hand is in files before runs are planned, whose keys have its bytes.
         code = Code((Path(out) if out is not None else Path("out") / str(spec.get("name", "sweep"))) / CODE)
         spec = code.portable(spec)
-    said = read(spec)
+    specification = read(spec)
     where = _where(on, jobs, slurm)
-    folder = Path(out) if out is not None else Path("out") / said.name
+    folder = Path(out) if out is not None else Path("out") / specification.name
     _check(folder)
     with code.written() if code else nullcontext():
-        plan = make(said, api.override_list(overrides))
+        plan = make(specification, api.override_list(overrides))
     jobs_of_plan = [run.job for run in plan.runs]
     with bar.of_sweep(progress) as tell:
-        outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=said.retries, progress=tell)
+        outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=specification.retries, progress=tell)
     done = Sweep.of(plan, outcome)
     write(done, folder)
     return done

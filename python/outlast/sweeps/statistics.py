@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Mean:
-    """Over the repeats of a point."""
+    """Mean over the repeats of a point."""
 
     count: int
     """Repeats that have the figure."""
@@ -20,7 +20,7 @@ class Mean:
     sd: float | None
     """Standard deviation of a repeat, from the sample; `None` for fewer than two."""
     half: float | None
-    """Half the width of the confidence interval of the mean; `None` for fewer than two."""
+    """Half-width of the confidence interval of the mean; `None` for fewer than two."""
 
 
 def student_probability(t: float, freedom: int) -> float:

@@ -1,4 +1,4 @@
-"""What limits a drive: sentences made of a result's own figures, and what each part would gain by being 10 % faster.
+"""Analysis of a drive's limits: sentences made of a result's own figures, and the gain of each part made 10 % faster.
 
 `parts` says how busy each part was, `limit` which of them sets the pace, `sentences` puts the figures into words, and
 `trial` runs the scenario again with one part improved at a time.

@@ -28,7 +28,7 @@ COUNTS = (
     "blocks_per_plane",
     "pages_per_block",
 )
-"""Of the geometry: their product is the number of pages."""
+"""Settings of the geometry whose product is the number of pages."""
 GROUPS = {
     "command_costs": "master core, by command",
     "host_latency": "way to the host",
@@ -41,9 +41,9 @@ class Change:
     """A part made better."""
 
     part: str
-    """What a person calls it: `tPROG`."""
+    """Name for people: `tPROG`."""
     settings: dict[str, Any]
-    """What is set, by dotted name."""
+    """Values to set, by dotted name."""
     before: str
     after: str
 
@@ -72,7 +72,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def changes(scenario: dict[str, Any], summary: dict[str, Any]) -> list[Change]:
-    """What can be made better in a resolved scenario whose run gave this summary; only what the drive has and uses."""
+    """Improvements that apply to a resolved scenario and its summary; only of parts that the drive has and uses."""
     return [*_flash(scenario, summary), *_controller(scenario), *_space(scenario, summary), *_host(scenario)]
 
 
@@ -105,15 +105,15 @@ def _controller(scenario: dict[str, Any]) -> Iterator[Change]:
         if not _is_zero(controller[name]):
             yield _faster(part, f"device.controller.{name}", controller[name])
     for group, part in GROUPS.items():
-        own = {name: value for name, value in (controller.get(group) or {}).items() if value and not _is_zero(value)}
-        if own:
-            after = {f"device.controller.{group}.{name}": _time(value) for name, value in own.items()}
-            told = (", ".join(map(_readable, values)) for values in (own.values(), after.values()))
-            yield Change(part, after, *told)
+        costs = {name: value for name, value in (controller.get(group) or {}).items() if value and not _is_zero(value)}
+        if costs:
+            after = {f"device.controller.{group}.{name}": _time(value) for name, value in costs.items()}
+            texts = (", ".join(map(_readable, values)) for values in (costs.values(), after.values()))
+            yield Change(part, after, *texts)
 
 
 def _space(scenario: dict[str, Any], summary: dict[str, Any]) -> Iterator[Change]:
-    """More spare space and a larger buffer, of a run that writes."""
+    """Changes to more spare space and a larger buffer, for a run that writes."""
     if not summary["host"]["writes"]:
         return
     device = scenario["device"]
@@ -126,19 +126,19 @@ def _space(scenario: dict[str, Any], summary: dict[str, Any]) -> Iterator[Change
         capacity, unit = bytes_of(ftl["capacity"]), bytes_of(ftl["mapping_unit"])
         smaller = (raw - FASTER * (raw - capacity)) // unit * unit
         if 0 < smaller < capacity:
-            told = (f"{float((raw - size) / size):.4g}" for size in (capacity, smaller))
-            yield Change("spare space", {"device.ftl.capacity": int(smaller)}, *told)
+            texts = (f"{float((raw - size) / size):.4g}" for size in (capacity, smaller))
+            yield Change("spare space", {"device.ftl.capacity": int(smaller)}, *texts)
     buffer = bytes_of(device["controller"]["write_buffer"])
     unit = bytes_of(ftl["mapping_unit"])
     larger = math.ceil(buffer * FASTER / unit) * unit
-    told = (f"{float(size) / 1024:.6g}KiB" for size in (buffer, larger))
-    yield Change("write buffer", {"device.controller.write_buffer": int(larger)}, *told)
+    texts = (f"{float(size) / 1024:.6g}KiB" for size in (buffer, larger))
+    yield Change("write buffer", {"device.controller.write_buffer": int(larger)}, *texts)
 
 
 def _host(scenario: dict[str, Any]) -> Iterator[Change]:
     """A deeper queue: one request more at least."""
     for source in ("synthetic", "trace"):
-        own = (scenario["workload"] or {}).get(source) or {}
-        if depth := own.get("queue_depth"):
+        load = (scenario["workload"] or {}).get(source) or {}
+        if depth := load.get("queue_depth"):
             deeper = math.ceil(depth * FASTER)
             yield Change("queue depth", {f"workload.{source}.queue_depth": deeper}, str(depth), str(deeper))

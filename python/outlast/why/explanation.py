@@ -25,13 +25,13 @@ ASKED = (("run.causes", "true"), ("run.utilisation", "true"))
 
 @dataclass(frozen=True)
 class Explanation:
-    """What limits the drive of a result. As text it is its sentences, one to a line."""
+    """Limit of the drive of a result. Its text is its sentences, one to a line."""
 
     name: str
-    """Of the scenario."""
+    """Name of the scenario."""
     limit: Limit
     parts: list[Part]
-    """By utilisation, the busiest first."""
+    """Parts by utilisation, the busiest first."""
     sentences: list[Sentence]
     trials: Trials | None = None
 
@@ -39,7 +39,7 @@ class Explanation:
         return "\n".join(sentence.text for sentence in self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """As `outlast explain --json` has it."""
+        """Output of `outlast explain --json`."""
         return {
             "name": self.name,
             "limit": self.limit.name,
@@ -94,14 +94,14 @@ def explain(
             from outlast.errors import ScenarioError
 
             raise ScenarioError("overrides: a result is explained as it is; give its scenario to change a setting")
-        own = result
+        explained = result
     else:
         changes = api.override_list(overrides)
-        own = api.run(result, [*needed_settings(result, changes), *changes])
-    found = of_summary(own.summary)
+        explained = api.run(result, [*needed_settings(result, changes), *changes])
+    found = of_summary(explained.summary)
     if not trials:
         return found
     where = None if folder is None else Path(folder)
-    scenario = own.summary["scenario"]
-    gains = tried(scenario, own.summary, repeats=repeats, jobs=jobs, folder=where, progress=progress)
+    scenario = explained.summary["scenario"]
+    gains = tried(scenario, explained.summary, repeats=repeats, jobs=jobs, folder=where, progress=progress)
     return Explanation(found.name, found.limit, found.parts, found.sentences, gains)

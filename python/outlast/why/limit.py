@@ -1,4 +1,4 @@
-"""Which part sets the pace: by utilisation, and by how the host asks."""
+"""Choice of the part that sets the pace, from utilisation and the host's kind of load."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from outlast.why.parts import Part
 
 FULL = 0.9
-"""From this share on a part that waits for no other is full: a queue before it is then ten deep, 1 / (1 - 0.9)."""
+"""Utilisation from which a part is full: a request then takes 1 / (1 - 0.9) = 10 times its service (M/M/1)."""
 SATURATED = 0.99
-"""Where requests arrive by the clock: no queue of theirs is stable at such a share, be it a hundred deep."""
+"""Utilisation from which an open loop counts as unstable: by the same formula 100 times the service time."""
 DIES_FULL = 0.8
-"""The same of the mean over dies, of which some always stand idle by chance while others have a queue."""
+"""Mean utilisation from which dies are full; below 1 since some idle by chance while others have a queue."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What limits the throughput."""
+    """Limit of the throughput."""
 
     name: str
     """A part's name, `host_rate`, `queue_depth` or `none`."""
@@ -26,7 +26,7 @@ class Limit:
 
 
 def limit_of(summary: dict[str, Any], parts: list[Part]) -> Limit:
-    """What limits the drive of a result whose parts these are, the busiest first.
+    """Limit of the drive of a result with these parts, the busiest first.
 
     An open loop that is served in full, with no part saturated, is limited by its own rate. Otherwise the busiest full
     part limits; dies come last, since a die that waits for a full channel is busy, too. Where no part is full, requests

@@ -1,4 +1,4 @@
-"""What latency, writes, wear and errors are made of: a text and its figures each, or `None` with nothing to say."""
+"""Origins of latency, writes, wear and errors: a text and its figures each, or `None` with nothing to say."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def _tail_key(figures: dict[str, Any]) -> str | None:
 
 
 def tail(summary: dict[str, Any]) -> Told:
-    """What the slowest requests spend their time on, or how to learn it."""
+    """Causes of latency of the slowest requests, or the setting that records them."""
     figures: dict[str, Any] = {}
     texts = []
     for op in OPS:
-        own = summary["latency_us"][op]
-        if not own or (key := _tail_key(own)) is None:
+        latency = summary["latency_us"][op]
+        if not latency or (key := _tail_key(latency)) is None:
             continue
         figures |= dict(named(summary, f"latency_us.{op}.{key}", f"latency_us.{op}.mean"))
         label = key.removeprefix("p").replace("_", ".")
-        text = f"{op}s take {micros(own['mean'])} on average and {label} % of them at most {micros(own[key])}"
+        text = f"{op}s take {micros(latency['mean'])} on average and {label} % of them at most {micros(latency[key])}"
         text += _causes(summary, op, figures)
         texts.append(text)
     if not texts:
@@ -52,16 +52,16 @@ def _causes(summary: dict[str, Any], op: str, figures: dict[str, Any]) -> str:
         return ""
     last, labels = bands[-1], {cause.name: cause.label for cause in LATENCY}
     large = sorted(last["mean_ns"].items(), key=lambda item: -item[1])[:NAMED]
-    told = [(name, time / last["latency_ns"]) for name, time in large if time > 0]
-    for name, _ in told:
+    shares = [(name, time / last["latency_ns"]) for name, time in large if time > 0]
+    for name, _ in shares:
         figures[f"latency_causes.{op}.bands[{len(bands) - 1}].mean_ns.{name}"] = last["mean_ns"][name]
-    words = [f"{percent(share, 2)} in “{labels.get(name, name)}”" for name, share in told]
+    words = [f"{percent(share, 2)} in “{labels.get(name, name)}”" for name, share in shares]
     who = f"the slowest {100 - last['from']:.3g} %" if last["from"] else "they"
     return f", and {who} spend {', '.join(words)}"
 
 
 def writes(summary: dict[str, Any]) -> Told:
-    """What is programmed for each byte of the host, by cause, beside the closed form."""
+    """Programmed bytes for each byte of the host, by cause, beside the closed form."""
     wa, closed = summary["write_amplification"], summary["closed_form"]
     if wa["total"] is None:
         return None
@@ -81,15 +81,15 @@ def writes(summary: dict[str, Any]) -> Told:
 
 
 def collection(summary: dict[str, Any]) -> Told:
-    """How full victims are, and how long writes wait for space."""
+    """Valid share of victims, and the time for which writes wait for space."""
     gc = summary["gc"]
     if not gc["victims"] or gc["mean_valid"] is None:
         return None
     span = summary["time"]["simulated_s"]
     moved, valid = counted(gc["victims"], "superblock"), percent(gc["mean_valid"])
     text = f"Collection, wear levelling and scrubbing moved {moved}, {valid} of their units still valid"
-    own = "gc" in summary["scenario"].get("policies", {})
-    policy = "scenario.policies.gc" if own else "scenario.device.ftl.gc.policy"
+    has_user_policy = "gc" in summary["scenario"].get("policies", {})
+    policy = "scenario.policies.gc" if has_user_policy else "scenario.device.ftl.gc.policy"
     names = ["gc.victims", "gc.mean_valid", "gc.blocked_s", policy]
     if span:
         text += f"; host writes waited for space for {seconds(gc['blocked_s'])}, summed over the flash cores"
@@ -98,13 +98,12 @@ def collection(summary: dict[str, Any]) -> Told:
 
 
 def wear(summary: dict[str, Any]) -> Told:
-    """How worn the drive is, and how fast it goes on."""
-    own, rated = summary["wear"], (summary["scenario"]["device"].get("defects") or {}).get("endurance")
-    if own["mean_pe"] is None:
+    """P/E cycles of the blocks, and their growth."""
+    cycles, rated = summary["wear"], (summary["scenario"]["device"].get("defects") or {}).get("endurance")
+    if cycles["mean_pe"] is None:
         return None
-    text = (
-        f"Blocks have {short(own['mean_pe'])} P/E cycles on average, {short(own['min_pe'])} to {short(own['max_pe'])}"
-    )
+    spread = f"{short(cycles['min_pe'])} to {short(cycles['max_pe'])}"
+    text = f"Blocks have {short(cycles['mean_pe'])} P/E cycles on average, {spread}"
     names = ["wear.mean_pe", "wear.min_pe", "wear.max_pe"]
     blocks, span = summary["device"]["raw_bytes"] / _block_bytes(summary), summary["time"]["simulated_s"]
     a_day = summary["flash"]["erases"] / blocks / span * DAY_S if span and value_of(summary, "throughput.iops") else 0.0
@@ -112,7 +111,7 @@ def wear(summary: dict[str, Any]) -> Told:
         text += f", and gain {short(a_day)} a day under this load"
         names += ["flash.erases", "device.raw_bytes", "time.simulated_s"]
         if rated:
-            left = max(rated - own["mean_pe"], 0) / a_day * DAY_S
+            left = max(rated - cycles["mean_pe"], 0) / a_day * DAY_S
             days = f"{short(left / DAY_S)} days" if left >= DAY_S else seconds(left)
             text += f": the {short(rated)} cycles that they are rated for are reached in {days}"
             names.append("scenario.device.defects.endurance")
@@ -128,17 +127,19 @@ def _block_bytes(summary: dict[str, Any]) -> float:
 
 
 def errors(summary: dict[str, Any]) -> Told:
-    """What errors cost, where the flash can fail."""
-    own = summary["reliability"]
+    """Corrections and failures of reads, where the flash can fail."""
+    reliability = summary["reliability"]
     if not can_fail(summary):
         return None
-    by, names = own["corrected_by"], [f"reliability.corrected_by.{key}" for key in ("ecc", "reread", "stripe")]
+    steps = ("ecc", "reread", "stripe")
+    names = [f"reliability.corrected_by.{key}" for key in steps]
+    at_first_read, by_rereads, by_stripe = (short(reliability["corrected_by"][key]) for key in steps)
     text = (
-        f"Of the units read, {short(by['ecc'])} were correct at the first read, {short(by['reread'])} after re-reads, "
-        f"{short(by['stripe'])} from their stripe, and {counted(own['medium_errors'], 'request')} ended with an error"
+        f"Of the units read, {at_first_read} were correct at the first read, {by_rereads} after re-reads, "
+        f"{by_stripe} from their stripe, and {counted(reliability['medium_errors'], 'request')} ended with an error"
     )
-    if own["exact"]:
-        last = own["exact"]["after_stripe"]
+    if reliability["exact"]:
+        last = reliability["exact"]["after_stripe"]
         if last["log10_uber"] is not None:
             text += f"; the exact rate of uncorrectable bits is {tiny(last['uber'], last['log10_uber'])}"
             names.append("reliability.exact.after_stripe.log10_uber")

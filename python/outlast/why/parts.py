@@ -1,4 +1,4 @@
-"""How busy each part of a drive was, from the figures of `result.json` alone."""
+"""Utilisation of each part of a drive, from the figures of `result.json` alone."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Part:
     name: str
     """`dies`, `channels`, `link_in`, `link_out`, `master` or `cores`."""
     label: str
-    """In a sentence, with its article."""
+    """Name in a sentence, with its article."""
     busy: float
-    """Of the busiest one, where there are several."""
+    """Utilisation of the busiest one, where there are several."""
     mean: float
-    """Over all of its kind."""
+    """Mean utilisation of all of its kind."""
     waits: bool
-    """Whether being busy includes waiting for another part: a die that waits for its channel is taken."""
+    """True if utilisation includes waiting for another part: a die that waits for its channel counts as busy."""
     figures: Figures
 
 
 def was_asked(summary: Mapping[str, Any]) -> bool:
-    """Whether a request of the host was measured: not in a run that ended before its warm-up did."""
+    """True if a request of the host was measured: not in a run that ended before its warm-up did."""
     return any(summary["host"][kind] for kind in ("reads", "writes", "trims", "flushes", "errors"))
 
 
@@ -72,13 +72,13 @@ def _channels(summary: dict[str, Any]) -> Part:
 
 
 def _link(summary: dict[str, Any]) -> list[Part]:
-    if (own := summary["queue"].get("controller")) is not None:
-        names = {name: f"queue.controller.{name}" for name in ("link_out", "link_in") if own[name] is not None}
+    if (controller := summary["queue"].get("controller")) is not None:
+        names = {name: f"queue.controller.{name}" for name in ("link_out", "link_in") if controller[name] is not None}
         label = {"link_out": "the link to the host", "link_in": "the link from the host"}
         return [
-            Part(name, label[name], own[name], own[name], waits=False, figures=named(summary, figure))
+            Part(name, label[name], controller[name], controller[name], waits=False, figures=named(summary, figure))
             for name, figure in names.items()
-            if own[name]
+            if controller[name]
         ]
     rate = summary["scenario"]["device"]["controller"].get("link")
     if rate is None:
@@ -86,11 +86,11 @@ def _link(summary: dict[str, Any]) -> list[Part]:
     can_take = float(bytes_per_s(rate)) * summary["time"]["simulated_s"]
     ways = (("link_out", "host.bytes_read", "to the host"), ("link_in", "host.bytes_written", "from the host"))
     parts = []
-    for name, figure, way in ways:
+    for name, figure, direction in ways:
         figures = named(summary, figure, "time.simulated_s", "scenario.device.controller.link")
         # Requests under way at the start bring bytes that crossed before: not of a whole request more than is possible.
         share = min(value_of(summary, figure) / can_take, 1.0)
-        parts.append(Part(name, f"the link {way}", share, share, waits=False, figures=figures))
+        parts.append(Part(name, f"the link {direction}", share, share, waits=False, figures=figures))
     return [part for part in parts if part.busy]
 
 
@@ -102,8 +102,8 @@ def command_cost_ns(summary: dict[str, Any], op: str) -> float:
 
 def _processors(summary: dict[str, Any]) -> list[Part]:
     """The master core exactly, except for what is under way at either end; flash cores from the units they handled."""
-    if (own := summary["queue"].get("controller")) is not None:
-        return _counted(summary, own)
+    if (controller_figures := summary["queue"].get("controller")) is not None:
+        return _counted(summary, controller_figures)
     controller, span_ns = summary["scenario"]["device"]["controller"], summary["time"]["simulated_s"] * 1e9
     kinds = {op: f"host.{op}s" if op != "flush" else "host.flushes" for op in ("read", "write", "trim", "flush")}
     master = sum(value_of(summary, kind) * command_cost_ns(summary, op) for op, kind in kinds.items()) / span_ns
@@ -130,12 +130,12 @@ def _processors(summary: dict[str, Any]) -> list[Part]:
     return [part for part in both if part.busy]
 
 
-def _counted(summary: dict[str, Any], own: dict[str, Any]) -> list[Part]:
+def _counted(summary: dict[str, Any], controller: dict[str, Any]) -> list[Part]:
     """Processors as the drive counted them, where `run.utilisation` asked for it."""
-    cores = own["cores"]
+    cores = controller["cores"]
     first = max(range(len(cores)), key=cores.__getitem__)
     label = "the flash cores" if len(cores) > 1 else "the flash core"
-    master, most = own["master"], cores[first]
+    master, most = controller["master"], cores[first]
     both = (
         Part("master", "the master core", master, master, False, named(summary, "queue.controller.master")),
         Part("cores", label, most, sum(cores) / len(cores), False, named(summary, f"queue.controller.cores[{first}]")),

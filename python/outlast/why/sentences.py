@@ -20,7 +20,7 @@ class Sentence:
     """The subject: `limit`, `served`, a part, `host`, `tail`, `writes`, `collection`, `wear`, `errors`, or `trust`."""
     text: str
     figures: Figures
-    """What it is made of: figures of `result.json` by dotted name."""
+    """Figures of `result.json` that the sentence is made of, by dotted name."""
 
 
 def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[Sentence]:
@@ -32,8 +32,8 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
         found += [_link(by_name), _firmware(by_name), _host(summary)]
     origins = {"tail": tail, "writes": writes, "collection": collection, "wear": wear, "errors": errors}
     for about, of in origins.items():
-        if told := of(summary):
-            found.append(Sentence(about, *told))
+        if origin := of(summary):
+            found.append(Sentence(about, *origin))
     found.append(_trust(summary))
     return [sentence for sentence in found if sentence is not None]
 
@@ -49,13 +49,13 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
     if limit.name == "host_rate":
-        asked = f"the {short(iops)} requests a second that it asks for are served"
+        load = f"the {short(iops)} requests a second that it asks for are served"
         if not served.is_as_asked(summary):
             rate = served.asked_iops(summary)
             of = "" if rate is None else f" of the {short(rate)} that it asks for"
-            asked = f"{short(iops)} requests a second{of} are served"
+            load = f"{short(iops)} requests a second{of} are served"
         text = (
-            f"The host limits the rate: {asked}, and the busiest part, {part.label}, is busy {percent(part.busy)} of "
+            f"The host limits the rate: {load}, and the busiest part, {part.label}, is busy {percent(part.busy)} of "
             "the time."
         )
         if part.busy > 0:
@@ -80,11 +80,11 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
 
 
 def _failed(summary: dict[str, Any]) -> Sentence | None:
-    said = served.sentence(summary)
-    if not said:
+    sentence = served.sentence(summary)
+    if not sentence:
         return None
     names = ["host.errors", *(f"host.failed.{name}" for name in summary["host"].get("failed") or ())]
-    return Sentence("served", said, named(summary, *names))
+    return Sentence("served", sentence, named(summary, *names))
 
 
 def _dies(summary: dict[str, Any], part: Part) -> Sentence:
@@ -93,11 +93,11 @@ def _dies(summary: dict[str, Any], part: Part) -> Sentence:
     text = f"A die is busy {percent(part.mean)} of the time ({percent(least)} to {percent(most)})"
     if work is None:
         return Sentence("dies", f"{text}.", part.figures)
-    rest = part.mean - sum(work.values())
+    waiting = part.mean - sum(work.values())
     # A run that was stopped goes on a little beyond its last request.
-    assert rest > -(1e-3 if summary["partial"] else 1e-9), f"dies busy {part.mean}, of which {work}"
+    assert waiting > -(1e-3 if summary["partial"] else 1e-9), f"dies busy {part.mean}, of which {work}"
     text += (
-        f": {percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(rest, 2)} "
+        f": {percent(work['program'], 2)} programming, {percent(work['erase'], 2)} erasing, and {percent(waiting, 2)} "
         "sensing, transferring data, or holding data until the channel is free."
     )
     return Sentence("dies", text, {**part.figures, **named(summary, "queue.die_work.program", "queue.die_work.erase")})
@@ -120,22 +120,22 @@ def _link(by_name: dict[str, Part]) -> Sentence | None:
     if not parts:
         return None
     words = {"link_out": "read data", "link_in": "written data"}
-    told = ", ".join(f"{words[part.name]} takes {percent(part.busy)} of its time" for part in parts)
+    uses = ", ".join(f"{words[part.name]} takes {percent(part.busy)} of its time" for part in parts)
     figures = {name: value for part in parts for name, value in part.figures.items()}
-    return Sentence("link", f"The link to the host: {told}.", figures)
+    return Sentence("link", f"The link to the host: {uses}.", figures)
 
 
 def _firmware(by_name: dict[str, Part]) -> Sentence | None:
     parts = [by_name[name] for name in ("master", "cores") if name in by_name]
     if not parts:
         return None
-    told = " and ".join(
+    uses = " and ".join(
         f"{part.label} {'are' if part.label.endswith('s') else 'is'} busy {percent(part.busy)}" for part in parts
     )
     figures = {name: value for part in parts for name, value in part.figures.items()}
     measured = any(name.startswith("queue.controller.") for name in figures)
     how = "" if measured else ", estimated from the commands and units handled"
-    return Sentence("firmware", f"Firmware: {told} of the time{how}.", figures)
+    return Sentence("firmware", f"Firmware: {uses} of the time{how}.", figures)
 
 
 def _host(summary: dict[str, Any]) -> Sentence:

@@ -1,4 +1,4 @@
-"""What each part would gain by being a tenth better: the scenario run again with one part changed at a time."""
+"""Gain of each part made a tenth better: the scenario run again with one part changed at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIDENCE = 0.95
 ASIDE = ("log", "twin", "causes", "utilisation")
 """Settings of `run` that are of no use to a trial."""
 FOLDER = Path("out") / "explain"
-"""Where runs are kept, unless another folder is named."""
+"""Folder for runs, unless another is named."""
 FIGURES = {
     "iops": "throughput.iops",
     "read_p99": "latency_us.read.p99",
@@ -31,20 +31,20 @@ FIGURES = {
 
 @dataclass(frozen=True)
 class Gain:
-    """By which share a figure changed, and half the width of its interval over seeds; `None` where it is unknown."""
+    """Relative change of a figure, and the half-width of its interval over seeds; `None` where unknown."""
 
     mean: float | None
     half: float | None
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """True if the interval excludes zero."""
         return self.mean is not None and self.half is not None and abs(self.mean) > self.half
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What each change gave."""
+    """Gains of each change."""
 
     repeats: int
     """Seeds that everything was run with."""
@@ -54,7 +54,7 @@ class Trials:
     """Changes that the scenario does not take, and why."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Content for JSON."""
         rows = [
             {
                 "part": change.part,
@@ -99,13 +99,13 @@ def tried(
         else:
             possible.append((change, _jobs(made, repeats)))
     bases = _jobs(base, repeats)
-    every = [*bases, *(job for _, own in possible for job in own)]
+    every = [*bases, *(job for _, jobs_of_change in possible for job in jobs_of_change)]
     count = jobs or os.cpu_count() or 1
     outcome = points.run_all(every, where / "points", lambda left: local(min(count, left)), progress=progress)
     before = [outcome.records[job.key] for job in bases]
     rows = []
-    for change, own in possible:
-        after = [outcome.records[job.key] for job in own]
+    for change, jobs_of_change in possible:
+        after = [outcome.records[job.key] for job in jobs_of_change]
         rows.append((change, {name: _gain(before, after, figure) for name, figure in FIGURES.items()}))
     return Trials(repeats, sorted(rows, key=lambda row: _rank(row[1]), reverse=True), left_out)
 
@@ -129,7 +129,7 @@ def _figure(record: Record, name: str) -> float | None:
 
 
 def _gain(before: list[Record], after: list[Record], figure: str) -> Gain:
-    pairs = [(_figure(one, figure), _figure(other, figure)) for one, other in zip(before, after, strict=True)]
+    pairs = [(_figure(one, figure), _figure(later, figure)) for one, later in zip(before, after, strict=True)]
     shares = [new / old - 1 for old, new in pairs if old and new is not None]
     if len(shares) < len(pairs):
         return Gain(None, None)
@@ -138,7 +138,7 @@ def _gain(before: list[Record], after: list[Record], figure: str) -> Gain:
 
 
 def _rank(gains: dict[str, Gain]) -> tuple[float, float]:
-    """More requests a second first; where rates do not differ except for chance, a shorter tail."""
-    told = {name: gain.mean or 0.0 if gain.beyond_chance or gain.half is None else 0.0 for name, gain in gains.items()}
+    """Sort key: gain in requests a second; where rates differ only by chance, the shorter tail."""
+    shift = {name: gain.mean or 0.0 if gain.beyond_chance or gain.half is None else 0.0 for name, gain in gains.items()}
     # Rates that agree to a thousandth are of the same load.
-    return (round(told["iops"], 3), max(-told["read_p99"], -told["write_p99"]))
+    return (round(shift["iops"], 3), max(-shift["read_p99"], -shift["write_p99"]))

@@ -24,7 +24,7 @@ class Bytes(Protocol):
     mark: str | None
 
     def read(self, offset: int, length: int, /) -> bytes:
-        """What is there; OSError where it cannot be read."""
+        """Reads `length` bytes; OSError where they cannot be read."""
 
 
 def written(number: int) -> list[int]:
@@ -39,7 +39,7 @@ def written(number: int) -> list[int]:
 
 @functools.cache
 def content(block: int, number: int) -> bytes:
-    """What `block` holds that was written in round `number`; zeroes before the first."""
+    """Content of `block` after its write in round `number`; zeroes before the first."""
     if number == 0:
         return bytes(BLOCK)
     return struct.pack("<II", block, number) + random.Random(block * 1_000_003 + number).randbytes(BLOCK - 8)
@@ -47,7 +47,7 @@ def content(block: int, number: int) -> bytes:
 
 @functools.cache
 def rounds(number: int) -> tuple[int, ...]:
-    """For each block the round that wrote it last, when rounds 1 to `number` are done. Round 1 writes all."""
+    """Round that wrote each block last, when rounds 1 to `number` are done. Round 1 writes all."""
     if number == 0:
         return (0,) * BLOCKS
     if number == 1:
@@ -91,7 +91,7 @@ def compare(state: Bytes, promised: int, *, under_way: bool = True) -> None:
 
 
 def whole(state: Bytes, *, under_way: bool = True) -> str | None:
-    """What is wrong with a crash state, in one line; None if nothing is."""
+    """Defect of a crash state, in one line; `None` if there is none."""
     words = (state.mark or "").split()
     if not words:
         return None
@@ -113,7 +113,7 @@ class File:
     mark = os.environ.get("OUTLAST_MARK")
 
     def read(self, offset: int, length: int, /) -> bytes:
-        """What is there."""
+        """Reads `length` bytes from the drive."""
         drive = os.open(os.environ["OUTLAST_DEVICE"], os.O_RDONLY)
         try:
             return os.pread(drive, length, offset)

@@ -21,7 +21,7 @@ PARTS = 3
 
 
 def tool(*command: str) -> str:
-    """What a program prints; OSError with the first line of what it says if it fails."""
+    """Output of a program; OSError with the first line of its message if it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines() or ["without a word"]
@@ -60,7 +60,7 @@ def mounted(devices: list[str], *options: str) -> Iterator[Path]:
 
 
 def text(number: int) -> bytes:
-    """What is saved in save `number`, with what proves that all of it is there."""
+    """Text of save `number`, after a hash that proves that all of it is there."""
     body = f"save {number} ".encode() * (10 + number * 31 % 900)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 

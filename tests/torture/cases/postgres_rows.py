@@ -25,7 +25,7 @@ def data() -> Path:
 
 
 def as_server() -> dict[str, Any]:
-    """How subprocess runs something as the user who owns the server's files."""
+    """Arguments for subprocess that run a program as the user who owns the server's files."""
     return {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
 
 

@@ -1,4 +1,4 @@
-"""What the cases share: how a program says what it has promised, and how a check says what became of it.
+"""Promises of the cases: how a program marks them, and how a check reports those that are broken.
 
 A workload marks each promise after the call that makes it has returned. A check ends with 0 where all promises are
 kept, LOST where one is not, CORRUPT where what is there is none of the states that the program went through, AHEAD
@@ -29,12 +29,12 @@ class PromiseError(RuntimeError):
 
 
 def lost(text: str) -> PromiseError:
-    """What was acknowledged is missing, and what is there is sound."""
+    """Error for acknowledged data that is missing, where the rest is sound."""
     return PromiseError(LOST, f"lost an acknowledged commit: {text}")
 
 
 def corrupt(text: str) -> PromiseError:
-    """What is there is no state that the program was ever in."""
+    """Error for a content that no state of the program ever had."""
     return PromiseError(CORRUPT, f"corrupt: {text}")
 
 
@@ -71,7 +71,7 @@ def promised() -> int | None:
 
 
 def checked(check: Callable[[int], None], unreadable: tuple[type[BaseException], ...] = (OSError,)) -> int:
-    """How a check of what is promised ends. It raises PromiseError, or `unreadable` for what it cannot read."""
+    """Exit code of a check of the promises. It raises PromiseError, or `unreadable` for data that it cannot read."""
     number = promised()
     if number is None:
         return 0

@@ -12,7 +12,7 @@ FILE = "document"
 
 
 def text(number: int) -> bytes:
-    """What version `number` of the document says, with what proves that all of it is there."""
+    """Text of version `number` of the document, after a hash that proves that all of it is there."""
     body = f"version {number}\n".encode() * (20 + number * 37 % 400)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 

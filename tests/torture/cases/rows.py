@@ -15,7 +15,7 @@ COUNTER = "commit"
 
 
 def transaction(number: int, largest: int = 900) -> dict[str, bytes | None]:
-    """What transaction `number` (from 1) writes; None takes a key out. Values have up to `largest` bytes."""
+    """Changes of transaction `number` (from 1); `None` deletes a key. Values have up to `largest` bytes."""
     draw = random.Random(number)
     changes: dict[str, bytes | None] = {COUNTER: str(number).encode()}
     for _ in range(3):
@@ -27,7 +27,7 @@ def transaction(number: int, largest: int = 900) -> dict[str, bytes | None]:
 
 
 def after(number: int) -> dict[str, bytes]:
-    """What a database holds when transactions 1 to `number` have been carried out."""
+    """Content of a database after transactions 1 to `number`."""
     held: dict[str, bytes] = {}
     for each in range(1, number + 1):
         for key, value in transaction(each).items():

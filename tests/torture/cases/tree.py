@@ -19,7 +19,7 @@ NAMES = tuple(f"file{number}" for number in range(6))
 
 @dataclass(frozen=True)
 class Operation:
-    """What is done to the tree: `write`, `move`, `link` or `remove` of a file, by names that hold a folder each.
+    """Change of the tree: `write`, `move`, `link` or `remove` of a file, by names that hold a folder each.
 
     A write makes a new file and gives it the name, so that no other name of the old file has what is written.
     """
@@ -53,7 +53,7 @@ def plan(count: int) -> list[Operation]:
 
 
 def apply(held: dict[str, bytes], operation: Operation) -> None:
-    """What `operation` does to names and contents. A move onto a name of the same file leaves both: rename(2)."""
+    """Applies `operation` to names and contents. A move onto a name of the same file leaves both: rename(2)."""
     if operation.kind == "write":
         held[operation.path] = operation.content
     elif operation.kind == "remove":

@@ -7,10 +7,10 @@ impl IntentBitmap {
     pub(crate) fn check(&self, writers: &[u32]) -> Result<(), String> {
         let mut queued = vec![(false, false); self.regions.len()];
         for &index in &self.next {
-            queued.get_mut(index as usize).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
+            queued.get_mut(index).ok_or_else(|| format!("region {index} is to be marked"))?.0 = true;
         }
         for &index in &self.batch {
-            queued.get_mut(index as usize).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
+            queued.get_mut(index).ok_or_else(|| format!("region {index} is being marked"))?.1 = true;
         }
         // A durable mark needs no write; `queued` holds (in `next`, in `batch`).
         let is_right = |((region, &queued), &writers): ((&BitmapRegion, &(bool, bool)), &u32)| {

@@ -1,6 +1,9 @@
 //! Cutting a run of sectors into rectangles of groups.
 
-use super::rows::{GroupPiece, RowRange};
+use super::rows::{GroupPiece, RowRange, to_row};
+use crate::ids::GroupIndex;
+use crate::roles::to_role;
+use outlast_units::to_length;
 
 /// The rectangles of a run of sectors.
 #[derive(Clone, Debug)]
@@ -25,7 +28,7 @@ impl Iterator for GroupPieces {
             return None;
         }
         let chunk = self.at / self.chunk;
-        let (group, role) = (chunk / self.data, chunk % self.data);
+        let (group, role) = (GroupIndex(chunk / self.data), chunk % self.data);
         let row = self.at - chunk * self.chunk;
         let left = self.end - self.at;
         if row + left > self.chunk && self.banded && role + 1 < self.data {
@@ -33,8 +36,9 @@ impl Iterator for GroupPieces {
         }
         let here = left.min(self.chunk - row);
         self.at += here;
-        let rows = RowRange::new(row as u32, (row + here) as u32);
-        Some(GroupPiece { group, first_role: role as u8, end_role: role as u8 + 1, rows })
+        let role = to_role(to_length(role));
+        let rows = RowRange::new(to_row(row), to_row(row + here));
+        Some(GroupPiece { group, first_role: role, end_role: role + 1, rows })
     }
 }
 
@@ -46,7 +50,7 @@ impl GroupPieces {
 
     /// Cuts a run over several chunks of one group into rectangles, and returns the first.
     #[cold]
-    fn first_band(&mut self, group: u64, role: u64, row: u64) -> Option<GroupPiece> {
+    fn first_band(&mut self, group: GroupIndex, role: u64, row: u64) -> Option<GroupPiece> {
         let here = ((self.data - role) * self.chunk - row).min(self.end - self.at);
         self.at += here;
         let last = role + (row + here - 1) / self.chunk;
@@ -62,7 +66,7 @@ impl GroupPieces {
 /// between two of these bounds the same chunks take part.
 #[derive(Clone, Debug)]
 struct PieceBands {
-    group: u64,
+    group: GroupIndex,
     first: u64,
     last: u64,
     row: u64,
@@ -81,8 +85,8 @@ impl Iterator for PieceBands {
             let first_role = if from >= self.row { self.first } else { self.first + 1 };
             let end_role = if to <= self.end { self.last + 1 } else { self.last };
             if from < to && first_role < end_role {
-                let rows = RowRange::new(from as u32, to as u32);
-                let (first_role, end_role) = (first_role as u8, end_role as u8);
+                let rows = RowRange::new(to_row(from), to_row(to));
+                let (first_role, end_role) = (to_role(to_length(first_role)), to_role(to_length(end_role)));
                 return Some(GroupPiece { group: self.group, first_role, end_role, rows });
             }
         }

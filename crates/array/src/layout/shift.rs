@@ -1,6 +1,8 @@
 //! The move of chunks from one placement to another.
 
+use crate::ids::GroupIndex;
 use crate::placement::{ParityPlacement, ShiftPlan};
+use outlast_units::to_length;
 
 /// The move of chunks from one placement to another, stripe by stripe.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -21,11 +23,12 @@ impl ParityShift {
         let same: Vec<bool> = (0..from.period() as usize)
             .map(|phase| from.columns_at(phase) == plan.target.columns_at(phase))
             .collect();
-        let mut moved = vec![0u64; stripes.div_ceil(64) as usize];
+        let mut moved = vec![0u64; to_length(stripes.div_ceil(64))];
         let mut left = stripes;
         for stripe in 0..stripes {
-            if same[(stripe % period) as usize] {
-                moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
+            if same[to_length(stripe % period)] {
+                let (word, bit) = place_of(stripe);
+                moved[word] |= 1 << bit;
                 left -= 1;
             }
         }
@@ -50,14 +53,22 @@ impl ParityShift {
     }
 
     #[inline]
-    pub(crate) fn is_moved(&self, stripe: u64) -> bool {
-        self.moved[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1
+    pub(crate) fn is_moved(&self, stripe: GroupIndex) -> bool {
+        let (word, bit) = place_of(stripe.0);
+        self.moved[word] >> bit & 1 == 1
     }
 
-    pub(crate) fn set_moved(&mut self, stripe: u64) {
+    pub(crate) fn set_moved(&mut self, stripe: GroupIndex) {
         if !self.is_moved(stripe) {
-            self.moved[(stripe / 64) as usize] |= 1 << (stripe % 64);
+            let (word, bit) = place_of(stripe.0);
+            self.moved[word] |= 1 << bit;
             self.left -= 1;
         }
     }
+}
+
+/// The word that has the bit of a stripe, and the bit within it.
+#[inline]
+fn place_of(stripe: u64) -> (usize, u64) {
+    (to_length(stripe / 64), stripe % 64)
 }

@@ -40,7 +40,7 @@ proptest! {
     #[test]
     fn places_are_one_to_one(layout in any_layout()) {
         let mut seen = BTreeSet::new();
-        for group in 0..layout.groups {
+        for group in GroupIndex::each(GroupIndex(0)..GroupIndex(layout.groups)) {
             let mut members = BTreeSet::new();
             for role in 0..layout.roles {
                 let (column, sector) = layout.locate(group, role, false);
@@ -52,8 +52,8 @@ proptest! {
                 prop_assert!(sector + layout.chunk <= layout.member_sectors());
             }
         }
-        prop_assert!(seen.iter().all(|&(column, _)| column < columns(&layout)));
-        let all = (0..columns(&layout)).flat_map(|column| {
+        prop_assert!(seen.iter().all(|&(column, _)| column.index() < columns(&layout)));
+        let all = (0..columns(&layout)).map(|column| ColumnIndex(column as u8)).flat_map(|column| {
             let chunks = layout.member_sectors() / layout.chunk;
             (0..chunks).map(move |chunk| (column, chunk)).collect::<Vec<_>>()
         });
@@ -69,7 +69,7 @@ proptest! {
         let first = u64::from(a) % capacity;
         let sectors = 1 + u64::from(b) % (capacity - first);
         let mut covered = vec![0u8; capacity as usize];
-        let mut last_group = 0;
+        let mut last_group = GroupIndex(0);
         for piece in layout.pieces(first, sectors, banded) {
             assert!(piece.group >= last_group && piece.rows.end <= layout.chunk as u32);
             assert!(banded || piece.end_role == piece.first_role + 1);
@@ -91,8 +91,9 @@ proptest! {
 #[test]
 fn near_copies_wrap_over_an_odd_number_of_members() {
     let layout = GroupLayout::copies(CopyLayout::Near, 3, 2, 1, 4);
-    let places: Vec<_> = (0..3).map(|g| [0, 1].map(|copy| layout.locate(g, copy, false))).collect();
-    assert_eq!(places, [[(0, 0), (1, 0)], [(2, 0), (0, 1)], [(1, 1), (2, 1)]]);
+    let places = (0..3).map(|g| [0, 1].map(|copy| layout.locate(GroupIndex(g), copy, false)));
+    let places = places.map(|copies| copies.map(|(column, sector)| (column.0, sector)));
+    assert_eq!(places.collect::<Vec<_>>(), [[(0, 0), (1, 0)], [(2, 0), (0, 1)], [(1, 1), (2, 1)]]);
     assert_eq!(layout.capacity(), 6);
 }
 
@@ -104,7 +105,7 @@ fn a_shift_moves_stripe_by_stripe() {
     let mut layout = GroupLayout::striped(from.clone(), 8, 8 * 20);
     let shift = ParityShift::new(&from, plan, layout.groups, false);
     assert_eq!(shift.left, 12, "six of ten stripes");
-    let stripe = (0..20).find(|&stripe| !shift.is_moved(stripe)).unwrap();
+    let stripe = (0..20).map(GroupIndex).find(|&stripe| !shift.is_moved(stripe)).unwrap();
     let GroupMap::Striped(striped) = &mut layout.map else { unreachable!("built as stripes") };
     striped.shift = Some(shift);
     let places =

@@ -2,12 +2,12 @@
 
 use super::{Array, command};
 use crate::bitmap::{BitmapPhase, PAGE_SECTORS};
+use crate::ids::ColumnDevice;
 use crate::layout::RowRange;
-use crate::op::{MemberCommand, MemberCommandKind};
+use crate::member_command::{MemberCommand, MemberCommandKind};
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_settings::array::LogPlace;
 use outlast_units::Nanos;
-use outlast_units::slab::NIL;
 
 impl<D: Device> Array<D> {
     /// Sends the member commands for the phase that the bitmap is in, and for the following ones as long as none has to be waited for.
@@ -16,7 +16,7 @@ impl<D: Device> Array<D> {
             let sent = match self.doubt.bitmap.phase() {
                 BitmapPhase::No => return,
                 BitmapPhase::Setting | BitmapPhase::Clearing => self.write_bitmap(now),
-                BitmapPhase::Flushing => self.flush_all(now, MemberCommandKind::Bitmap, NIL),
+                BitmapPhase::Flushing => self.flush_all(now, MemberCommandKind::Bitmap),
             };
             self.doubt.bitmap.sent(sent);
             // A step without member commands (marks in the controller) is done at once.
@@ -24,30 +24,6 @@ impl<D: Device> Array<D> {
                 return;
             }
         }
-    }
-
-    /// Writes the bitmap to every member, unless the controller keeps it; returns the number of writes.
-    fn write_bitmap(&mut self, now: Nanos) -> u32 {
-        if self.setup.config.log.place == LogPlace::Controller {
-            return 0;
-        }
-        let rows = RowRange::new(0, PAGE_SECTORS);
-        let write = Command { fua: true, ..command(HostOp::Write, self.setup.member_sectors, rows) };
-        let mut sent = 0;
-        for column in 0..self.members.len() {
-            if self.members[column].device.is_some() {
-                let (kind, column, owner) = (MemberCommandKind::Bitmap, column as u8, NIL);
-                sent += 1;
-                self.history.counters.log_writes += 1;
-                self.send(
-                    now,
-                    MemberCommand { live: true, kind, column, role: 0, owner, group: 0, rows },
-                    write,
-                    &[],
-                );
-            }
-        }
-        sent
     }
 
     /// Counts a command for the bitmap that has ended.
@@ -66,5 +42,24 @@ impl<D: Device> Array<D> {
         if self.doubt.bitmap.begin_clearing(now, self.setup.config.log.bitmap_delay) {
             self.carry_on_bitmap(now);
         }
+    }
+
+    /// Writes the bitmap to every member, unless the controller keeps it; returns the number of writes.
+    fn write_bitmap(&mut self, now: Nanos) -> u32 {
+        if self.setup.config.log.place == LogPlace::Controller {
+            return 0;
+        }
+        let rows = RowRange::new(0, PAGE_SECTORS);
+        let write = Command { fua: true, ..command(HostOp::Write, self.setup.member_sectors, rows) };
+        let mut sent = 0;
+        for column in self.members.indices() {
+            if self.members[column].device.is_some() {
+                let device = ColumnDevice::Member(column);
+                sent += 1;
+                self.history.counters.log_writes += 1;
+                self.send(now, MemberCommand::to_device(MemberCommandKind::Bitmap, device, rows), write, &[]);
+            }
+        }
+        sent
     }
 }

@@ -10,7 +10,7 @@ use outlast_decisions::{
 use outlast_device::Device;
 use outlast_media::ConfigError;
 use outlast_settings::array::RepairOrder;
-use outlast_units::{ByteRate, Nanos};
+use outlast_units::{ByteRate, Nanos, to_count};
 
 /// Time between two questions about the pace, unless the settings give one; chosen freely.
 const ASKED_EVERY: Nanos = Nanos::millis(10);
@@ -95,13 +95,13 @@ impl<D: Device> Array<D> {
         let question = DieRepairQuestion {
             now_ns: now,
             told_ns: noticed_at,
-            member: member as u16,
+            member: member.0.into(),
             die,
             percent_used: f64::from(age),
-            dies: column.dies.len() as u32,
-            missing: self.missing_members(),
-            repairing: self.repairs.active().len() as u32,
-            spares: self.members.spares().len() as u32,
+            dies: to_count(column.dies.len()),
+            missing: self.availability().missing_members(),
+            repairing: to_count(self.repairs.active().len()),
+            spares: to_count(self.members.spares().len()),
             host_active: u8::from(!self.flight.is_host_idle()),
             last_host_ns: self.flight.last_host,
             asked: before,
@@ -154,7 +154,12 @@ impl<D: Device> Array<D> {
             return None;
         }
         let every = self.setup.config.background.own.unwrap_or(ASKED_EVERY);
-        let held = HeldRate { rate: rate.and_then(|rate| ByteRate::new(rate as u64)), until: now + every };
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "a rate beyond 2^64 bytes a second is as good as none"
+        )]
+        let rate = rate.and_then(|rate| ByteRate::new(rate as u64));
+        let held = HeldRate { rate, until: now + every };
         *self.passes.rates.of(work) = held;
         Some(held)
     }
@@ -162,12 +167,12 @@ impl<D: Device> Array<D> {
     fn pace_question(&self, now: Nanos, work: PacedWork) -> RebuildRateQuestion {
         let (kind, done, total) = match work {
             PacedWork::Rebuild => {
-                ("rebuild", self.passes.under_way().map_or(0, |pass| pass.base), self.layout.groups)
+                ("rebuild", self.passes.under_way().map_or(0, |pass| pass.base.0), self.layout.groups)
             }
             PacedWork::Repair => {
                 let repairs = || self.repairs.active().iter().filter(|repair| repair.way == RepairWay::Die);
                 let done = repairs().map(|repair| u64::from(repair.ranges_done())).sum();
-                ("repair", done, repairs().count() as u64 * u64::from(self.ranges()))
+                ("repair", done, repairs().count() as u64 * u64::from(self.repair_ranges().count()))
             }
         };
         RebuildRateQuestion {
@@ -175,15 +180,11 @@ impl<D: Device> Array<D> {
             kind,
             done,
             total,
-            missing: self.missing_members(),
+            missing: self.availability().missing_members(),
             host_active: u8::from(!self.flight.is_host_idle()),
             last_host_ns: self.flight.last_host,
-            under_way: self.flight.hosts.used() as u32,
+            under_way: to_count(self.flight.hosts.used()),
         }
-    }
-
-    fn missing_members(&self) -> u32 {
-        self.members.iter().filter(|column| !column.is_in_sync()).count() as u32
     }
 }
 

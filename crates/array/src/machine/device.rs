@@ -1,6 +1,7 @@
 //! The array as a device.
 
 use super::Array;
+use crate::layout::to_row;
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, Op as HostOp, Peek, SectorRun, Smart, Tag,
 };
@@ -76,7 +77,7 @@ impl<D: Device> Device for Array<D> {
                 continue;
             }
             let (group, role, row) = self.layout.chunk_of(command.lba.0);
-            let sectors = u64::from(command.sectors).min(self.layout.chunk - row) as u32;
+            let sectors = to_row(u64::from(command.sectors).min(self.layout.chunk - row));
             let place = self.layout.place(group, false);
             let write = command.op == HostOp::Write;
             let redundancy = if write { self.layout.data..self.layout.roles } else { 0..0 };
@@ -164,5 +165,12 @@ impl<D: Device> Device for Array<D> {
             return Err("idle with writes, log bytes or records left".to_owned());
         }
         Ok(())
+    }
+}
+
+impl<D: Device> Array<D> {
+    /// True if nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.next_deadline().is_none()
     }
 }

@@ -5,71 +5,95 @@
 //! chunk that is still to be rebuilt accepts none.
 
 use super::{Array, command};
+use crate::ids::{ColumnDevice, GroupIndex, HostCommandId};
 use crate::layout::{GroupPiece, RowRange};
-use crate::op::{MemberCommand, MemberCommandKind};
-use crate::roles::roles;
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use crate::roles::to_role;
 use outlast_device::{Command, Device, Op as HostOp, Outcome, Tag};
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{Nanos, SECTOR_BYTES, to_length};
 
 impl<D: Device> Array<D> {
     /// Reads one chunk's rows straight from a member that has them.
     #[inline]
-    pub(super) fn direct_read(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: RowRange) {
-        let role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
-        let (column, base) = self.layout.locate(group, role, false);
-        let column = self.members.source(column, group);
+    pub(super) fn direct_read(
+        &mut self,
+        now: Nanos,
+        host: HostCommandId,
+        group: GroupIndex,
+        role: usize,
+        rows: RowRange,
+    ) {
+        let role = if self.layout.data == 1 {
+            self.availability().choose_copy(group, rows, self.doubt.distrusts(group))
+        } else {
+            role
+        };
         self.flight.hosts[host].left += 1;
         self.flight.direct_reads += 1;
-        let sub = MemberCommand {
-            live: true,
-            kind: MemberCommandKind::DirectRead,
-            column: column as u8,
-            role: role as u8,
-            owner: host,
-            group,
-            rows,
+        let is_limited = self.setup.config.limited_retry
+            && !self.doubt.distrusts(group)
+            && self.availability().can_do_without(group, role, rows);
+        let kind = if is_limited {
+            MemberCommandKind::LimitedRead(host)
+        } else {
+            MemberCommandKind::DirectRead(host)
         };
-        self.send(now, sub, command(HostOp::Read, base + u64::from(rows.first), rows), &[]);
+        let (sub, command) = self.direct_command(kind, group, role, rows);
+        self.send(now, sub, command, &[]);
     }
 
-    /// The role to read of a mirror: the copy on the least busy member. While copies may differ after a loss of power always the first, as in
-    /// md, so that repeated reads return the same data.
-    pub(super) fn choose_copy(&self, group: u64, rows: RowRange) -> usize {
-        if self.layout.roles == 1 {
-            return 0;
-        }
-        let (hard, soft) =
-            if self.members.is_degraded() { self.unreadable_roles(group, rows) } else { (0, 0) };
-        let readable = self.role_set() & !(hard | soft);
-        let in_doubt = self.doubt.distrusts(group);
-        let busy = |role: &usize| self.members[self.layout.locate(group, *role, false).0].in_flight;
-        let best = if in_doubt { roles(readable).next() } else { roles(readable).min_by_key(busy) };
-        best.unwrap_or(0)
+    /// A command for `rows` of one role, and its record. A read goes to the device that has the data; a change goes to the member, as there is no
+    /// redundancy from which a replacement would be rebuilt.
+    fn direct_command(
+        &self,
+        kind: MemberCommandKind,
+        group: GroupIndex,
+        role: usize,
+        rows: RowRange,
+    ) -> (MemberCommand, Command) {
+        let (column, base) = self.layout.locate(group, role, false);
+        let limited_retry = matches!(kind, MemberCommandKind::LimitedRead(_));
+        let (op, device) = match kind {
+            MemberCommandKind::DirectRead(_) | MemberCommandKind::LimitedRead(_) => {
+                (HostOp::Read, self.members.source(column, group))
+            }
+            MemberCommandKind::DirectTrim(_) => (HostOp::Trim, ColumnDevice::Member(column)),
+            _ => (HostOp::Write, ColumnDevice::Member(column)),
+        };
+        let sub = MemberCommand { kind, device, role: to_role(role), group, rows };
+        (sub, Command { limited_retry, ..command(op, base + u64::from(rows.first), rows) })
     }
 
     /// Handles the end of a direct read; a failed one is tried again under a lock, with the help of redundancy.
-    pub(super) fn direct_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
+    pub(super) fn direct_read_done(
+        &mut self,
+        now: Nanos,
+        host: HostCommandId,
+        sub: MemberCommand,
+        tag: Tag,
+        outcome: Outcome,
+    ) {
         self.flight.direct_reads -= 1;
         // A shift waits for reads without a lock, which look up placements without one.
         if self.flight.direct_reads == 0 && self.passes.is_shift_pending() {
             self.passes.request_pump();
         }
-        let (host, role) = (sub.owner, usize::from(sub.role));
+        let role = usize::from(sub.role);
         let data_roles = if self.layout.data == 1 { 1 } else { 1 << role };
         if outcome != Outcome::Ok {
             // An error marks the role as unreadable; a member that has left is found missing anyway.
-            let mut failed = 0;
-            if outcome == Outcome::MediumError {
-                self.note_read_error(now, usize::from(sub.column));
-                failed = 1 << role;
+            let failed = if outcome == Outcome::MediumError { 1 << role } else { 0 };
+            let limited = if matches!(sub.kind, MemberCommandKind::LimitedRead(_)) { failed } else { 0 };
+            if failed != limited {
+                self.note_read_error(now, sub.device);
             }
-            let op = self.read_under_lock(now, host, sub.group, data_roles, sub.rows, failed);
+            let op = self.read_under_lock(now, host, sub.group, data_roles, sub.rows, (failed, limited));
             self.account_retry(host, op);
-        } else if self.is_lost(sub.group, data_roles, sub.rows) {
+        } else if self.history.is_lost(&self.layout, sub.group, data_roles, sub.rows) {
             // The data was given up during the read, which may have returned the zeroes in its place.
             self.fail_lost(host, sub.group, data_roles, sub.rows);
         } else if self.setup.bytes {
-            let device = self.members.device_mut(usize::from(sub.column));
+            let device = self.members.device_mut(sub.device);
             if let Some(data) = device.and_then(|device| device.take_data(tag)) {
                 self.give_to_host(host, sub.group, role, sub.rows, &data);
             }
@@ -81,34 +105,26 @@ impl<D: Device> Array<D> {
     /// in place of data that it cannot read; its operations may outlive it, and on a degraded array it may begin at any time.
     #[inline]
     pub(super) fn writes_directly(&self) -> bool {
-        self.is_striped_only()
+        self.layout.is_striped_only()
             && !self.members.is_degraded()
             && self.passes.under_way().is_none()
             && (self.flight.ops.used() == 0 || self.flight.passing() == 0)
     }
 
     /// A write without redundancy.
-    pub(super) fn direct_write(&mut self, now: Nanos, host: u32, piece: GroupPiece) {
+    pub(super) fn direct_write(&mut self, now: Nanos, host: HostCommandId, piece: GroupPiece) {
         let (role, rows) = (usize::from(piece.first_role), piece.rows);
-        let (column, base) = self.layout.locate(piece.group, role, false);
         self.flight.hosts[host].left += 1;
         self.flight.direct_changes += 1;
-        let sub = MemberCommand {
-            live: true,
-            kind: MemberCommandKind::DirectWrite,
-            column: column as u8,
-            role: role as u8,
-            owner: host,
-            group: piece.group,
-            rows,
-        };
-        let Command { stream, fua, lba, .. } = self.flight.hosts[host].command;
-        let command = Command { stream, fua, ..command(HostOp::Write, base + u64::from(rows.first), rows) };
+        let (sub, command) =
+            self.direct_command(MemberCommandKind::DirectWrite(host), piece.group, role, rows);
+        let Command { placement, fua, lba, .. } = self.flight.hosts[host].command;
+        let command = Command { placement, fua, ..command };
         if self.setup.bytes {
             // Taken out for the call, since `send` borrows the array.
             let data = std::mem::take(&mut self.flight.hosts[host].data);
-            let at = ((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES) as usize;
-            self.send(now, sub, command, &data[at..at + rows.len() as usize * SECTOR_BYTES as usize]);
+            let at = to_length((self.layout.logical(piece.group, role, rows.first) - lba.0) * SECTOR_BYTES);
+            self.send(now, sub, command, &data[at..at + rows.byte_length()]);
             self.flight.hosts[host].data = data;
         } else {
             self.send(now, sub, command, &[]);
@@ -116,41 +132,44 @@ impl<D: Device> Array<D> {
     }
 
     /// Handles the end of a direct write.
-    pub(super) fn direct_write_done(&mut self, now: Nanos, sub: MemberCommand, outcome: Outcome) {
+    pub(super) fn direct_write_done(
+        &mut self,
+        now: Nanos,
+        host: HostCommandId,
+        sub: MemberCommand,
+        outcome: Outcome,
+    ) {
         if outcome == Outcome::Ok {
-            self.clear_lost(sub.group, 1 << sub.role, sub.rows);
-            self.note_written(sub);
+            self.history.clear_lost(&self.layout, sub.group, 1 << sub.role, sub.rows);
+            self.repairs.note_written(&self.layout, sub);
         } else if outcome == Outcome::MediumError {
-            self.fail_unread(sub.owner, sub.group, 1 << sub.role, sub.rows);
+            self.fail_unread(host, sub.group, 1 << sub.role, sub.rows);
         } else {
-            self.flight.hosts[sub.owner].outcome = outcome;
+            self.flight.hosts[host].outcome = outcome;
         }
-        self.direct_change_done(now, sub);
+        self.direct_change_done(now, host);
     }
 
     /// Ends a direct write or trim; after the last one, a pass that waits for it can go on.
-    pub(super) fn direct_change_done(&mut self, now: Nanos, sub: MemberCommand) {
+    pub(super) fn direct_change_done(&mut self, now: Nanos, host: HostCommandId) {
         self.flight.direct_changes -= 1;
         if self.flight.direct_changes == 0 && self.passes.under_way().is_some() {
             self.passes.request_pump();
         }
-        self.finish_part(now, sub.owner);
+        self.finish_part(now, host);
     }
 
-    pub(super) fn direct_trim(&mut self, now: Nanos, host: u32, group: u64, role: usize, rows: RowRange) {
-        let (column, base) = self.layout.locate(group, role, false);
+    pub(super) fn direct_trim(
+        &mut self,
+        now: Nanos,
+        host: HostCommandId,
+        group: GroupIndex,
+        role: usize,
+        rows: RowRange,
+    ) {
         self.flight.hosts[host].left += 1;
         self.flight.direct_changes += 1;
-        let (column, role) = (column as u8, role as u8);
-        let sub = MemberCommand {
-            live: true,
-            kind: MemberCommandKind::DirectTrim,
-            column,
-            role,
-            owner: host,
-            group,
-            rows,
-        };
-        self.send(now, sub, command(HostOp::Trim, base + u64::from(rows.first), rows), &[]);
+        let (sub, command) = self.direct_command(MemberCommandKind::DirectTrim(host), group, role, rows);
+        self.send(now, sub, command, &[]);
     }
 }

@@ -1,70 +1,10 @@
 //! Events: completions of members, timers, and the one `settle` after each event.
 
 use super::Array;
-use crate::op::{GroupOpKind, MemberCommand, MemberCommandKind};
-use outlast_device::{Command, Device, LatencyCause, Op as HostOp, Outcome, Tag};
+use outlast_device::{Device, LatencyCause};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
-    /// Sends a command to a member that is there.
-    #[inline]
-    pub(super) fn send(&mut self, now: Nanos, sub: MemberCommand, command: Command, data: &[u8]) {
-        let tag = Tag(self.flight.member_commands.insert(sub));
-        self.members.submit(now, usize::from(sub.column), command, tag, data);
-        match command.op {
-            HostOp::Read => self.history.counters.member_reads += 1,
-            HostOp::Write => self.history.counters.member_writes += 1,
-            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
-        }
-        if self.members.is_degraded() {
-            self.count_rebuild(sub, command);
-        }
-        // Subtracted now, and added again at its end: background work cancels out in the long run.
-        if self.is_working() && self.is_background_work(&sub) {
-            self.members.count_traffic(usize::from(sub.column), -i64::from(sub.rows.len()));
-        }
-    }
-
-    /// True during background work, the pace of which depends on the traffic of the members.
-    #[inline]
-    fn is_working(&self) -> bool {
-        self.passes.under_way().is_some() || !self.repairs.is_none_active()
-    }
-
-    /// True if a member command belongs to background work.
-    fn is_background_work(&self, sub: &MemberCommand) -> bool {
-        matches!(sub.kind, MemberCommandKind::Read | MemberCommandKind::Write | MemberCommandKind::Log)
-            && self.flight.ops[sub.owner].kind.is_background_work()
-    }
-
-    /// Counts the traffic of a member command that has ended, for the pace of background work.
-    #[cold]
-    fn count_ended(&mut self, sub: &MemberCommand) {
-        let moves_data = !matches!(
-            sub.kind,
-            MemberCommandKind::Flush
-                | MemberCommandKind::Clean
-                | MemberCommandKind::Status
-                | MemberCommandKind::RepairFlush
-        );
-        if moves_data {
-            self.members.count_traffic(usize::from(sub.column), sub.rows.len().into());
-        }
-    }
-
-    /// Counts a command that rebuilds a member.
-    #[cold]
-    fn count_rebuild(&mut self, sub: MemberCommand, command: Command) {
-        let (MemberCommandKind::Read | MemberCommandKind::Write) = sub.kind else { return };
-        if self.flight.ops[sub.owner].kind == GroupOpKind::Transform {
-            let sectors = u64::from(command.sectors);
-            match sub.kind {
-                MemberCommandKind::Read => self.history.counters.rebuild_sectors_read += sectors,
-                _ => self.history.counters.rebuild_sectors_written += sectors,
-            }
-        }
-    }
-
     /// Deadline of the array's own timers.
     #[inline]
     fn array_deadline(&self) -> Nanos {
@@ -119,7 +59,7 @@ impl<D: Device> Array<D> {
             self.flush_to_be_clean(now);
         }
         if self.passes.is_scrub_due(now) {
-            self.timed_scrub();
+            self.passes.scrub_by_time(self.history.counters.mismatches);
         }
         self.passes.wake_up(now);
     }
@@ -186,53 +126,6 @@ impl<D: Device> Array<D> {
             self.fail_column(now, column);
         } else if self.passes.take_pump() {
             self.pump_background(now);
-        }
-    }
-
-    /// Hands a completion of a member to the handler of its command.
-    #[inline]
-    pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
-        let sub = self.flight.take_member_command(tag);
-        self.members.completed(usize::from(sub.column));
-        if self.is_working() {
-            self.count_ended(&sub);
-        }
-        match sub.kind {
-            MemberCommandKind::DirectRead => self.direct_read_done(now, sub, tag, outcome),
-            MemberCommandKind::DirectWrite => self.direct_write_done(now, sub, outcome),
-            MemberCommandKind::DirectTrim => self.direct_change_done(now, sub),
-            MemberCommandKind::Flush => self.finish_part(now, sub.owner),
-            MemberCommandKind::Read => self.handle_read_done(now, sub, tag, outcome),
-            MemberCommandKind::Write => self.handle_write_done(now, sub, outcome),
-            MemberCommandKind::Log => self.log_done(now, sub.owner),
-            MemberCommandKind::Bitmap => self.bitmap_part_done(now),
-            MemberCommandKind::Clean => self.doubt.flushed(),
-            MemberCommandKind::Status => self.status_done(now, sub, tag, outcome),
-            MemberCommandKind::RepairFlush => self.repair_flushed(now, sub.owner),
-            MemberCommandKind::External => self.finish_member_read(now, sub, tag, outcome),
-        }
-    }
-
-    /// Ends a command to a member that is no longer there.
-    pub(super) fn member_gone(&mut self, now: Nanos, sub: MemberCommand) {
-        self.account_gone(now, &sub);
-        if self.is_working() {
-            self.count_ended(&sub);
-        }
-        match sub.kind {
-            // `ReadOnly` stands for a member that is gone; its tag is not used.
-            MemberCommandKind::DirectRead => self.direct_read_done(now, sub, Tag(0), Outcome::ReadOnly),
-            MemberCommandKind::DirectWrite => self.direct_write_done(now, sub, Outcome::ReadOnly),
-            MemberCommandKind::DirectTrim => self.direct_change_done(now, sub),
-            MemberCommandKind::Flush => self.finish_part(now, sub.owner),
-            MemberCommandKind::Read => self.handle_read_gone(now, sub),
-            MemberCommandKind::Write => self.finish_commit_part(now, sub.owner),
-            MemberCommandKind::Log => self.log_done(now, sub.owner),
-            MemberCommandKind::Bitmap => self.bitmap_part_done(now),
-            MemberCommandKind::Clean => self.doubt.flushed(),
-            MemberCommandKind::External => self.fail_member_read(now, sub),
-            // The repair has ended with its member.
-            MemberCommandKind::Status | MemberCommandKind::RepairFlush => {}
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Extents of the array, derived from those of its members, without taking time.
 
 use super::Array;
-use crate::layout::RowRange;
+use crate::ids::GroupIndex;
+use crate::layout::{RowRange, to_row};
 use crate::ranges::RangeSet;
 use outlast_device::{Device, Extent, ExtentState, Extents};
 use outlast_units::Lba;
@@ -46,13 +47,13 @@ impl<D: Device> Array<D> {
         extents.into_vec()
     }
 
-    fn add_chunk_extents(&self, group: u64, role: usize, rows: RowRange, extents: &mut Extents) {
+    fn add_chunk_extents(&self, group: GroupIndex, role: usize, rows: RowRange, extents: &mut Extents) {
         let home = self.extents_on_member(group, role, rows);
         // Fetched only if the own member cannot give some row.
         let mut others: Option<Vec<MemberExtents<'_>>> = None;
         let (mut row, end) = (u64::from(rows.first), u64::from(rows.end));
         while row < end {
-            let sector = self.layout.logical(group, role, row as u32);
+            let sector = self.layout.logical(group, role, to_row(row));
             let (home_state, mut next) = home.at(row);
             // Each step ends where any of the states may change.
             let lost_edge =
@@ -74,41 +75,41 @@ impl<D: Device> Array<D> {
                     next = next.min(until);
                     states.push(state);
                 }
-                self.combine_states(&states)
+                combine_states(self.layout.data, &states)
             };
             extents.push(Lba(sector), next - row, state);
             row = next;
         }
     }
 
-    /// The state of data, from the `states` of its rows on the members of its group, its own member first.
-    fn combine_states(&self, states: &[Option<ExtentState>]) -> ExtentState {
-        let readable = || states.iter().flatten();
-        // Too few chunks to compute the row from.
-        if readable().count() < self.layout.data {
-            return ExtentState { lost: true, ..ExtentState::GOOD };
-        }
-        let whole = readable().count() == states.len() && !readable().any(|state| state.misplaced);
-        ExtentState {
-            allocated: readable().any(|state| state.allocated),
-            lost: false,
-            // Data that has to be computed counts as misplaced, as does a mirror with a copy missing.
-            misplaced: !(self.layout.data == 1 && whole),
-            volatile: readable().any(|state| state.volatile),
-        }
-    }
-
     /// The extents of `rows` on the device that holds role `role` of `group`: the member, or its donor.
-    fn extents_on_member(&self, group: u64, role: usize, rows: RowRange) -> MemberExtents<'_> {
+    fn extents_on_member(&self, group: GroupIndex, role: usize, rows: RowRange) -> MemberExtents<'_> {
         let (column, base) = self.layout.locate(group, role, false);
         let place = &self.members[column];
-        let donor = self.members.donor(column).filter(|_| group >= place.valid_to);
+        let donor = self.members.donor(column).filter(|_| !place.has(group));
         let (home, bad) = match donor {
             Some(donor) => (Some(&donor.home), [Some(&donor.lost), Some(&donor.home.bad)]),
-            None => (Some(place).filter(|place| group < place.valid_to), [Some(&place.bad), None]),
+            None => (Some(place).filter(|place| place.has(group)), [Some(&place.bad), None]),
         };
         let device = home.and_then(|home| home.device.as_ref());
         let ask = |device: &D| device.extents(Lba(base + u64::from(rows.first)), u64::from(rows.len()));
         MemberExtents { base, runs: device.map(ask), bad }
+    }
+}
+
+/// The state of data of a group of `data` data roles, from the `states` of its rows on the members of its group, its own member first.
+fn combine_states(data: usize, states: &[Option<ExtentState>]) -> ExtentState {
+    let readable = || states.iter().flatten();
+    // Too few chunks to compute the row from.
+    if readable().count() < data {
+        return ExtentState { lost: true, ..ExtentState::GOOD };
+    }
+    let whole = readable().count() == states.len() && !readable().any(|state| state.misplaced);
+    ExtentState {
+        allocated: readable().any(|state| state.allocated),
+        lost: false,
+        // Data that has to be computed counts as misplaced, as does a mirror with a copy missing.
+        misplaced: !(data == 1 && whole),
+        volatile: readable().any(|state| state.volatile),
     }
 }

@@ -1,12 +1,16 @@
 //! Work under way: host commands, operations on groups, commands to members, and replies to the host.
 
-use crate::accounts::HostAccounts;
+use crate::accounts::{HostAccounts, HostPart};
+use crate::ids::{GroupOpId, HostCommandId, RepairId};
 use crate::locks::RowLocks;
-use crate::op::{GroupOp, GroupOpKind, HostCommand, MemberCommand, MemberCommandKind};
-use outlast_device::{Command, Completion, Outcome, SectorRun, Tag};
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use crate::op::{GroupOp, GroupOpKind, HostCommand};
+use outlast_device::{Command, Completion, LatencyCause, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
 use outlast_units::{Lba, ListMap, Nanos};
 use std::collections::VecDeque;
+
+const COMPLETED_ONCE: &str = "a member completes each command once";
 
 /// A host command that waits until all records are replayed.
 #[derive(Clone, Debug, outlast_persist::Persist)]
@@ -19,12 +23,13 @@ pub(super) struct HeldBack {
 /// All work under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct ArrayFlight {
-    pub(super) member_commands: Slab<MemberCommand>,
-    pub(super) ops: Slab<GroupOp>,
-    pub(super) hosts: Slab<HostCommand>,
+    /// Commands to members; `None` for one whose member has just left, until its end is handled.
+    pub(super) member_commands: Slab<Option<MemberCommand>, Tag>,
+    pub(super) ops: Slab<GroupOp, GroupOpId>,
+    pub(super) hosts: Slab<HostCommand, HostCommandId>,
     pub(super) locks: RowLocks,
     /// Operations that have just got their lock.
-    pub(super) runnable: VecDeque<u32>,
+    pub(super) runnable: VecDeque<GroupOpId>,
     /// Host commands that arrived while records were replayed.
     pub(super) held_back: VecDeque<HeldBack>,
     /// Operations that replay records; the host waits for them.
@@ -62,12 +67,19 @@ impl ArrayFlight {
     /// Takes out the command that a member has completed.
     #[inline]
     pub(super) fn take_member_command(&mut self, tag: Tag) -> MemberCommand {
-        let sub = &mut self.member_commands[tag.0];
-        debug_assert!(sub.live, "a member completed a command twice");
-        sub.live = false;
-        let sub = *sub;
-        self.member_commands.remove(tag.0);
+        let sub = self.member_commands[tag].take().expect(COMPLETED_ONCE);
+        self.member_commands.remove(tag);
         sub
+    }
+
+    /// The command to a member that is under way by the name of `tag`.
+    pub(super) fn member_command(&self, tag: Tag) -> MemberCommand {
+        self.member_commands[tag].expect(COMPLETED_ONCE)
+    }
+
+    /// The commands to members, in order of their tags.
+    pub(super) fn live_member_commands(&self) -> impl Iterator<Item = &MemberCommand> {
+        self.member_commands.slots().iter().flatten()
     }
 
     /// True if a host command that was held back may begin.
@@ -82,7 +94,7 @@ impl ArrayFlight {
     }
 
     /// Number of operations of repair `id`.
-    pub(super) fn recovering(&self, id: u32) -> usize {
+    pub(super) fn recovering(&self, id: RepairId) -> usize {
         let is_of_repair =
             |op: &&GroupOp| matches!(op.kind, GroupOpKind::Repair { repair, .. } if repair == id);
         self.ops.live().filter(is_of_repair).count()
@@ -90,7 +102,7 @@ impl ArrayFlight {
 
     /// Number of operations of passes over groups, including those that were given up.
     pub(super) fn passing(&self) -> usize {
-        self.ops.live().filter(|op| op.epoch != 0).count()
+        self.ops.live().filter(|op| op.epoch.is_some()).count()
     }
 
     /// Forgets everything under way, after a loss of power.
@@ -107,12 +119,10 @@ impl ArrayFlight {
     /// Tags of commands, of the host and of reads from outside, without a completion.
     pub(super) fn open_tags(&self) -> Vec<Tag> {
         let held_back = self.held_back.iter().map(|held| held.tag);
-        let external_reads = self
-            .member_commands
-            .slots()
-            .iter()
-            .filter(|sub| sub.live && sub.kind == MemberCommandKind::External);
-        let external_reads = external_reads.map(|sub| Tag(sub.owner));
+        let external_reads = self.live_member_commands().filter_map(|sub| match sub.kind {
+            MemberCommandKind::External { tag, .. } => Some(tag),
+            _ => None,
+        });
         self.hosts.live().map(|host| host.tag).chain(held_back).chain(external_reads).collect()
     }
 
@@ -130,7 +140,7 @@ impl ArrayFlight {
     /// The first broken invariant, in words.
     pub(super) fn self_check(&self, on_members: u32) -> Result<(), String> {
         // Three counts of the same: live entries, commands counted for members, slots in use.
-        let live = self.member_commands.slots().iter().filter(|sub| sub.live).count();
+        let live = self.live_member_commands().count();
         if live != on_members as usize || live != self.member_commands.used() {
             let kept = self.member_commands.used();
             return Err(format!("{live} member commands live, {on_members} counted, {kept} kept"));
@@ -139,17 +149,15 @@ impl ArrayFlight {
             return Err(format!("{} locks for {} operations", self.locks.len(), self.ops.used()));
         }
         let left: u32 = self.hosts.live().map(|host| host.left).sum();
-        let for_host = |sub: &&MemberCommand| sub.live && sub.kind.is_for_host();
-        let direct = self.member_commands.slots().iter().filter(for_host).count();
-        let operations = self.ops.live().filter(|op| op.host != outlast_units::slab::NIL).count();
+        let direct = self.live_member_commands().filter(|sub| sub.kind.is_for_host()).count();
+        let operations = self.ops.live().filter(|op| op.host.is_some()).count();
         if left as usize != direct + operations {
             return Err(format!(
                 "host commands wait for {left} parts; {direct} member commands and {operations} operations are under way for them"
             ));
         }
-        let has_host = |op: &GroupOp| op.host == outlast_units::slab::NIL || self.hosts.is_live(op.host);
-        if let Some(op) = self.ops.live().find(|op| !has_host(op)) {
-            return Err(format!("an operation is for host command {}, which is over", op.host));
+        if let Some(host) = self.ops.live().filter_map(|op| op.host).find(|&host| !self.hosts.is_live(host)) {
+            return Err(format!("an operation is for host command {host}, which is over"));
         }
         if let Some(op) = self.runnable.iter().find(|&&op| !self.ops.is_live(op)) {
             return Err(format!("operation {op} can go on and is over"));
@@ -167,6 +175,31 @@ impl ArrayFlight {
     pub(super) fn is_idle(&self) -> bool {
         self.is_host_idle() && self.ops.used() == 0 && self.member_commands.used() == 0
     }
+
+    /// The part of a host command that `sub` belongs to; `None` for background work.
+    pub(super) fn host_part_of(&self, sub: &MemberCommand) -> Option<HostPart> {
+        let op = sub.kind.op();
+        let host = sub.kind.direct_host().or_else(|| self.ops[op?].host)?;
+        Some(HostPart { tag: self.hosts[host].tag, op })
+    }
+
+    /// The cause that the whole time of `sub` counts for, in place of the parts that its member reports.
+    pub(super) fn cause_of_all(&self, sub: &MemberCommand) -> Option<LatencyCause> {
+        let reads_others = |op: GroupOpId| {
+            let op = &self.ops[op];
+            op.kind == GroupOpKind::Read && op.roles >> sub.role & 1 == 0
+        };
+        match sub.kind {
+            MemberCommandKind::Log(_) => Some(LatencyCause::Record),
+            MemberCommandKind::Read(op) if reads_others(op) => Some(LatencyCause::Degraded),
+            _ => None,
+        }
+    }
+
+    /// True if a member command belongs to background work.
+    pub(super) fn is_background_work(&self, sub: &MemberCommand) -> bool {
+        sub.kind.op().is_some_and(|op| self.ops[op].kind.is_background_work())
+    }
 }
 
 /// Completions, data and failures that the host has not fetched yet.
@@ -177,7 +210,7 @@ pub(super) struct HostReplies {
     /// Data of completed reads.
     pub(super) data: ListMap<Tag, Vec<u8>>,
     /// Sectors that failed, of host commands under way, by their index.
-    failing: ListMap<u32, Vec<SectorRun>>,
+    failing: ListMap<HostCommandId, Vec<SectorRun>>,
     /// Sectors that failed, of commands that have ended, until another one with the same tag fails.
     pub(super) failed: ListMap<Tag, Vec<SectorRun>>,
 }
@@ -192,20 +225,20 @@ impl HostReplies {
     /// Notes sectors from `lba` on that failed, of host command `host`.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_failure(&mut self, host: u32, lba: u64, sectors: u32) {
+    pub(super) fn note_failure(&mut self, host: HostCommandId, lba: u64, sectors: u32) {
         let run = SectorRun { lba: Lba(lba), sectors: u64::from(sectors) };
         self.failing.or_default(host).push(run);
     }
 
     /// True if failed sectors of host command `host` are noted.
-    pub(super) fn knows_failure(&self, host: u32) -> bool {
+    pub(super) fn knows_failure(&self, host: HostCommandId) -> bool {
         self.failing.get(host).is_some_and(|runs| !runs.is_empty())
     }
 
     /// Ends host command `host` with tag `tag`, which has failed with `outcome`.
     #[cold]
     #[inline(never)]
-    pub(super) fn end_failed(&mut self, host: u32, tag: Tag, outcome: Outcome) {
+    pub(super) fn end_failed(&mut self, host: HostCommandId, tag: Tag, outcome: Outcome) {
         let runs = self.failing.remove(host).unwrap_or_default();
         if outcome == Outcome::MediumError {
             debug_assert!(!runs.is_empty(), "a medium error is somewhere");

@@ -2,29 +2,31 @@
 
 use super::plan::GatherPlan;
 use super::{Array, command};
+use crate::ids::GroupOpId;
 use crate::layout::RowRange;
-use crate::op::{GroupOpKind, MemberCommand, MemberCommandKind, RecordContent};
-use crate::roles::roles;
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use crate::op::{GroupOpKind, RecordContent};
+use crate::roles::{roles, to_role};
 use outlast_device::{Device, Op as HostOp, Outcome, Tag};
 use outlast_settings::array::ChunkOrder;
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
     /// Follows the plan of the current window: reads, or finishes the window and begins the next, or shrinks it.
     ///
     /// Called once the lock is held and the region marked, and again whenever all reads of the window have ended.
-    pub(super) fn gather(&mut self, now: Nanos, index: u32) {
+    pub(super) fn gather(&mut self, now: Nanos, index: GroupOpId) {
         if self.refuse_if_read_only(now, index) {
             return;
         }
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
-            let bytes = self.flight.ops[index].rows.len() as usize * SECTOR_BYTES as usize;
+            let bytes = self.flight.ops[index].rows.byte_length();
             self.flight.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
         }
         loop {
-            match self.plan(index) {
+            match self.planner().plan(&self.flight.ops[index]) {
                 GatherPlan::Read(set) => {
-                    let one_by_one = self.order_of(index) == ChunkOrder::InTurn;
+                    let one_by_one = self.setup.order_of(&self.flight.ops[index]) == ChunkOrder::InTurn;
                     // `set & -set` is the lowest role of the set.
                     let next = if one_by_one { set & set.wrapping_neg() } else { set };
                     self.read_roles(now, index, next);
@@ -40,10 +42,10 @@ impl<D: Device> Array<D> {
                     }
                     // The next window is all that remains, even after one that had to be shrunk.
                     op.window = RowRange::new(op.window.end, op.rows.end);
-                    (op.have, op.failed, op.lost) = (0, 0, 0);
+                    (op.have, op.failed, op.limited, op.lost) = (0, 0, 0, 0);
                     if op.kind == GroupOpKind::Transform {
                         let (group, remaining) = (op.group, op.window);
-                        self.flight.ops[index].window = self.even_rows(group, remaining);
+                        self.flight.ops[index].window = self.availability().even_rows(group, remaining);
                     }
                 }
                 GatherPlan::Short => {
@@ -57,7 +59,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Reads the window of each role in `set` from its member, or from the member's donor.
-    fn read_roles(&mut self, now: Nanos, index: u32, set: u64) {
+    fn read_roles(&mut self, now: Nanos, index: GroupOpId, set: u64) {
         let op = &mut self.flight.ops[index];
         let (group, window, kind) = (op.group, op.window, op.kind);
         op.left = set.count_ones();
@@ -69,38 +71,41 @@ impl<D: Device> Array<D> {
             if kind.recovers() {
                 self.count_repair(kind, source, window.len(), true);
             }
-            let (column, role, kind) = (source as u8, role as u8, MemberCommandKind::Read);
-            let sub = MemberCommand { live: true, kind, column, role, owner: index, group, rows: window };
+            let (kind, role) = (MemberCommandKind::Read(index), to_role(role));
+            let sub = MemberCommand { kind, device: source, role, group, rows: window };
             self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
         }
     }
 
     /// Takes the content of a role that has been read, or notes that the role cannot be read.
-    pub(super) fn handle_read_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
-        let (index, role) = (sub.owner, usize::from(sub.role));
+    pub(super) fn handle_read_done(
+        &mut self,
+        now: Nanos,
+        index: GroupOpId,
+        sub: MemberCommand,
+        tag: Tag,
+        outcome: Outcome,
+    ) {
+        let role = usize::from(sub.role);
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0 && op.have >> role & 1 == 0, "a role is read once");
         if outcome == Outcome::Ok {
             op.have |= 1 << role;
             if self.setup.bytes {
-                let device = self.members.device_mut(usize::from(sub.column));
+                let device = self.members.device_mut(sub.device);
                 if let Some(data) = device.and_then(|device| device.take_data(tag)) {
                     op.cells[role][sub.rows.bytes(op.rows.first)].copy_from_slice(&data);
                 }
             }
         } else {
             self.flight.ops[index].failed |= 1 << role;
-            self.note_read_error(now, usize::from(sub.column));
+            self.note_read_error(now, sub.device);
         }
         self.finish_gather_part(now, index);
     }
 
-    /// Ends a read whose member has left; the next plan finds the role missing.
-    pub(super) fn handle_read_gone(&mut self, now: Nanos, sub: MemberCommand) {
-        self.finish_gather_part(now, sub.owner);
-    }
-
-    fn finish_gather_part(&mut self, now: Nanos, index: u32) {
+    /// Counts a read of an operation that has ended; after the last one, follows the next plan, which finds the role of a member that has left missing.
+    pub(super) fn finish_gather_part(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         op.left -= 1;
         if op.left == 0 {
@@ -108,10 +113,15 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Handles a window of which too few chunks can be read, in this order: reads rows that a member has listed as failed, reads rows that
+    /// Handles a window of which too few chunks can be read, in this order: reads what limited retry has given up, reads rows that a member has listed as failed, reads rows that
     /// donors have listed, halves the window, gives the missing data up. Returns false if the operation is to end, as a host read does.
-    fn shrink_window(&mut self, index: u32) -> bool {
+    fn shrink_window(&mut self, index: GroupOpId) -> bool {
         let op = &mut self.flight.ops[index];
+        if op.limited != 0 {
+            op.failed &= !op.limited;
+            op.limited = 0;
+            return true;
+        }
         if let GroupOpKind::Repair { copy, .. } = &mut op.kind
             && !*copy
         {
@@ -120,11 +130,11 @@ impl<D: Device> Array<D> {
             return true;
         }
         let (group, window) = (op.group, op.window);
-        if self.distrust_donors(group, window) {
+        if self.members.distrust_donors(&self.layout, group, window) {
             return true;
         }
         let op = &self.flight.ops[index];
-        let (hard, soft) = self.unreadable_roles(group, window);
+        let (hard, soft) = self.availability().unreadable_roles(group, window);
         // Hopeless: members are missing, so that halving the window does not help.
         let hopeless = match (&op.kind, &op.record) {
             // A record is replayed from the chunks that were written; without one of their members it is of no use.
@@ -132,7 +142,7 @@ impl<D: Device> Array<D> {
                 RecordContent::Partial { written, extra, .. } => written & !extra & hard != 0,
                 _ => false,
             },
-            _ => ((self.role_set() & !hard).count_ones() as usize) < self.layout.data,
+            _ => ((self.layout.role_set & !hard).count_ones() as usize) < self.layout.data,
         };
         let op = &self.flight.ops[index];
         let missing = (hard | soft | op.failed) & !op.known_roles();
@@ -143,7 +153,7 @@ impl<D: Device> Array<D> {
             Some(RecordContent::Partial { written, extra, .. }) if op.kind == GroupOpKind::Replay => {
                 written & !extra
             }
-            _ => self.data_set(),
+            _ => self.layout.data_set,
         };
         let lost = missing & needed & !overwritten;
         // Halving also pays if a member that is present lacks only some of the rows: the others are saved.
@@ -157,7 +167,7 @@ impl<D: Device> Array<D> {
             return true;
         }
         if op.kind == GroupOpKind::Read {
-            let (host, asked_roles) = (op.host, op.roles);
+            let (host, asked_roles) = (op.host_command(), op.roles);
             let missing = missing & asked_roles;
             // Of mirrors another role than the one asked for may be the missing one.
             self.fail_unread(host, group, if missing == 0 { asked_roles } else { missing }, window);
@@ -168,14 +178,14 @@ impl<D: Device> Array<D> {
     }
 
     /// Gives up data of the window that cannot be read or computed: replaces it by zeroes, and adds it to the lost data.
-    fn give_up_window(&mut self, index: u32, lost: u64) {
+    fn give_up_window(&mut self, index: GroupOpId, lost: u64) {
         let (group, window) = (self.flight.ops[index].group, self.flight.ops[index].window);
         // With mirrors the one data chunk is lost when no copy is left.
         let lost = if self.layout.data == 1 { 1 } else { lost };
         assert!(lost & !self.flight.ops[index].lost != 0, "a window that lacks nothing is not short");
         let writes = self.flight.ops[index].kind == GroupOpKind::Write;
         // Zeroes need new redundancy; a write computes it anyway.
-        let rewrite = if writes { lost } else { lost | self.role_set() & !self.data_set() };
+        let rewrite = if writes { lost } else { lost | self.layout.role_set & !self.layout.data_set };
         // A longer window may have given up some of it already, before it had to be halved.
         let covers = |rows: RowRange| rows.first <= window.first && window.end <= rows.end;
         let repairs = self.flight.ops[index].repairs.iter().filter(|(_, rows)| covers(*rows));
@@ -185,10 +195,10 @@ impl<D: Device> Array<D> {
             self.history.add_lost(first..first + u64::from(window.len()));
         }
         let sectors = (lost & !given_up).count_ones() * window.len();
-        self.count_lost(self.flight.ops[index].kind, u64::from(sectors));
+        self.repairs.count_lost(self.flight.ops[index].kind, u64::from(sectors));
         let op = &mut self.flight.ops[index];
         op.lost |= lost;
-        op.repairs.extend(roles(rewrite & !given_up).map(|role| (role as u8, window)));
+        op.repairs.extend(roles(rewrite & !given_up).map(|role| (to_role(role), window)));
         if !op.cells.is_empty() {
             let range = window.bytes(op.rows.first);
             for role in roles(lost) {

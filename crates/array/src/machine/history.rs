@@ -1,7 +1,10 @@
 //! The history of an array: counters, events, lost data.
 
 use crate::error::{ArrayEvent, ArrayEventKind};
+use crate::ids::GroupIndex;
+use crate::layout::{GroupLayout, RowRange};
 use crate::ranges::RangeSet;
+use crate::roles::roles;
 use crate::status::ArrayCounters;
 use outlast_units::Nanos;
 use std::ops::Range;
@@ -45,5 +48,26 @@ impl ArrayHistory {
 
     pub(super) fn lost(&self) -> &RangeSet {
         &self.lost
+    }
+
+    /// True if any of `rows` of `group` is lost in one of the roles in `set`.
+    #[inline]
+    pub(super) fn is_lost(&self, layout: &GroupLayout, group: GroupIndex, set: u64, rows: RowRange) -> bool {
+        !self.lost().is_empty()
+            && roles(set).any(|role| {
+                let first = layout.logical(group, role, rows.first);
+                self.lost().overlaps(&(first..first + u64::from(rows.len())))
+            })
+    }
+
+    /// Removes rows that have been written anew from the lost data.
+    pub(super) fn clear_lost(&mut self, layout: &GroupLayout, group: GroupIndex, set: u64, rows: RowRange) {
+        if self.lost().is_empty() {
+            return;
+        }
+        for role in roles(set) {
+            let first = layout.logical(group, role, rows.first);
+            self.remove_lost(first..first + u64::from(rows.len()));
+        }
     }
 }

@@ -1,29 +1,42 @@
 //! The array as a state machine, put together from its parts.
 //!
-//! One file for each input or step: [`host`] takes commands and cuts them into pieces, and [`direct`] sends those that need no lock; [`begin`], [`plan`],
-//! [`gather`], [`window`], [`record`] and [`commit`] carry an operation on a group from its lock to its end; [`events`] handles completions of members and
-//! timers, and settles; [`accounting`] accounts for time; [`membership`], [`pass`], [`power`], [`bitmap`] and [`repair`] hold everything beside the host's
-//! commands; [`member_reads`] reads single members from outside; [`deciders`] asks user policies; [`device`], [`extents`], [`status`] and [`untimed`] are the outputs.
+//! Files call downwards only, in the order of this list; `python tests/structure.py` finds no circle, and a test keeps it so.
+//!
+//! - *Inputs*: [`device`] and [`inputs`], [`power`]; then [`events`], which takes the next deadline and settles.
+//! - *Work*: [`host`] takes commands and cuts them into pieces; [`pass`] and [`repair`] work in the background and yield to the host as md's does
+//!   (decision 0101); [`membership`] takes devices in and out.
+//! - [`completions`] hands what members have done to its handler: [`direct`] for parts that need no lock, or a step of an operation on a group.
+//! - *Steps* of an operation: [`begin`], [`gather`], [`window`], [`record`], [`commit`].
+//! - *Ends*: [`ends`] of operations, [`replies`] to the host, [`ejection`] of members, [`shift`] of parity, [`losses`], [`bitmap`]; and [`send`], the
+//!   way to the members.
+//!
+//! An event records what it makes due for others (operations that got a lock, room or a mark, members that must leave, passes), and one settle after it
+//! does that (decision 0034): so nothing calls upwards.
 //!
 //! The parts own their state and decide on plain data: members with their next events, commands and operations in flight, doubt, passes, repairs. They never
-//! call each other. All methods of the array are in this folder, to which its fields are private. An event records what it makes due for others (operations
-//! that got a lock, room or a mark, members that must leave, passes), and one settle after it does that (decision 0034). Work in the background yields to the
-//! host as md's does (decision 0101).
+//! call each other. [`availability`] and [`plan`] answer questions about some of them and change nothing; [`deciders`] asks user policies. All methods of the
+//! array are in this folder, to which its fields are private. [`extents`], [`peek`], [`status`] and [`untimed`] are outputs, [`check`] judges state that has
+//! been read.
 
 mod accounting;
+mod availability;
 mod begin;
 mod bitmap;
 mod check;
 mod commit;
+mod completions;
 mod deciders;
 mod device;
 mod direct;
+mod ejection;
+mod ends;
 mod events;
 mod extents;
 mod flight;
 mod gather;
 mod history;
 mod host;
+mod inputs;
 mod losses;
 mod member_reads;
 mod membership;
@@ -33,17 +46,22 @@ mod plan;
 mod power;
 mod record;
 mod repair;
+mod replies;
+mod send;
 mod setup;
+mod shift;
 mod status;
 mod untimed;
 mod window;
 
 use crate::accounts::HostAccounts;
 use crate::doubt::PowerLossDoubt;
+use crate::ids::{ColumnDevice, ColumnIndex};
 use crate::layout::{GroupLayout, RowRange, lay_out_over};
 use crate::members::ArrayMembers;
 use crate::passes::{BackgroundPasses, PassKind};
 use crate::repairs::MemberRepairs;
+use availability::RoleAvailability;
 use deciders::ArrayDeciders;
 use flight::{ArrayFlight, HostReplies};
 use history::ArrayHistory;
@@ -51,6 +69,8 @@ use outlast_device::{Command, Completion, Device, Op as HostOp};
 use outlast_media::ConfigError;
 use outlast_settings::array::ArrayConfig;
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use plan::GatherPlanner;
+use repair::RepairRanges;
 use setup::ArraySetup;
 
 /// An array of devices; itself a [`Device`].
@@ -174,16 +194,17 @@ impl<D: Device> Array<D> {
 
     /// The device in column `column`, if there is one.
     pub fn member(&self, column: usize) -> Option<&D> {
-        self.members.get(column)?.device.as_ref()
+        self.members.get(self.members.find_column(column).ok()?)?.device.as_ref()
     }
 
     /// The mutable device in column `column`, to inject faults.
     pub fn member_mut(&mut self, column: usize) -> Option<&mut D> {
-        if column < self.members.len() { self.members.device_mut(column) } else { None }
+        let column = self.members.find_column(column).ok()?;
+        self.members.device_mut(ColumnDevice::Member(column))
     }
 
     /// Devices that have left, with the column they had, oldest first.
-    pub fn removed(&self) -> &[(usize, D)] {
+    pub fn removed(&self) -> &[(ColumnIndex, D)] {
         self.members.removed()
     }
 
@@ -226,36 +247,32 @@ impl<D: Device> Array<D> {
         self.powered
     }
 
-    /// True if nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.next_deadline().is_none()
-    }
-
     /// Bytes allocated for bookkeeping, without that of members.
     pub fn heap_bytes(&self) -> usize {
         self.flight.heap_bytes()
     }
 
-    /// Data roles of a group, as a set.
+    /// The roles of groups that can be read and written now.
     #[inline]
-    fn data_set(&self) -> u64 {
-        self.layout.data_set
+    fn availability(&self) -> RoleAvailability<'_, D> {
+        RoleAvailability { layout: &self.layout, members: &self.members }
     }
 
-    /// True if data is striped without redundancy.
+    /// The facts that plans of operations depend on.
     #[inline]
-    fn is_striped_only(&self) -> bool {
-        self.layout.roles == self.layout.data
+    fn planner(&self) -> GatherPlanner<'_, D> {
+        GatherPlanner {
+            layout: &self.layout,
+            availability: self.availability(),
+            doubt: &self.doubt,
+            writes: self.setup.config.writes,
+        }
     }
 
-    /// All roles of a group, as a set.
-    #[inline]
-    fn role_set(&self) -> u64 {
-        self.layout.role_set
-    }
-
-    pub(super) fn whole_chunk(&self) -> RowRange {
-        RowRange::new(0, self.layout.chunk as u32)
+    /// The ranges in which members are queried about failed sectors.
+    fn repair_ranges(&self) -> RepairRanges {
+        let sectors = self.setup.config.repair.range.0 / SECTOR_BYTES;
+        RepairRanges { sectors, member_sectors: self.layout.member_sectors() }
     }
 }
 

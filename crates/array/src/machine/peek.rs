@@ -1,6 +1,7 @@
 //! Content of the array, derived from that of its members, without taking time.
 
 use super::Array;
+use crate::ids::{ColumnDevice, ColumnIndex, GroupIndex};
 use crate::layout::RowRange;
 use outlast_device::{Device, Held, Peek};
 use outlast_units::Lba;
@@ -18,7 +19,7 @@ impl<D: Device> Array<D> {
         }
     }
 
-    fn peek_chunk(&self, group: u64, role: usize, rows: RowRange, to: &mut Vec<Peek>) {
+    fn peek_chunk(&self, group: GroupIndex, role: usize, rows: RowRange, to: &mut Vec<Peek>) {
         let sector = self.layout.logical(group, role, rows.first);
         let Some((column, base)) = self.read_from(group, role, rows) else {
             to.push(Peek { lba: Lba(sector), sectors: rows.len().into(), held: Held::Unknown });
@@ -40,13 +41,18 @@ impl<D: Device> Array<D> {
 
     /// The column that a read of these rows of data role `role` goes to, and the first sector of the chunk there; `None` if the read takes
     /// more than that.
-    fn read_from(&self, group: u64, role: usize, rows: RowRange) -> Option<(usize, u64)> {
-        let source_role = if self.layout.data == 1 { self.choose_copy(group, rows) } else { role };
-        let (hard, soft) = self.unreadable_roles(group, rows);
+    fn read_from(&self, group: GroupIndex, role: usize, rows: RowRange) -> Option<(ColumnIndex, u64)> {
+        let source_role = if self.layout.data == 1 {
+            self.availability().choose_copy(group, rows, self.doubt.distrusts(group))
+        } else {
+            role
+        };
+        let (hard, soft) = self.availability().unreadable_roles(group, rows);
         let waits = !self.powered || self.flight.replaying > 0 || self.passes.moves_parity();
-        let gone = (hard | soft) & 1 << source_role != 0 || self.is_lost(group, 1 << role, rows);
+        let gone = (hard | soft) & 1 << source_role != 0
+            || self.history.is_lost(&self.layout, group, 1 << role, rows);
         let (column, base) = self.layout.locate(group, source_role, false);
-        let is_at_home = self.members.source(column, group) == column;
+        let is_at_home = self.members.source(column, group) == ColumnDevice::Member(column);
         (is_at_home && !waits && !gone).then_some((column, base))
     }
 }

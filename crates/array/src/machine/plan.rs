@@ -1,11 +1,14 @@
 //! Plans of operations: which roles must be known before writing, and how to get them. Decisions only, no effects.
 
-use super::Array;
-use crate::layout::RowRange;
+use super::availability::RoleAvailability;
+use crate::doubt::PowerLossDoubt;
+use crate::ids::GroupIndex;
+use crate::layout::GroupLayout;
 use crate::op::{GroupOp, GroupOpKind, RecordContent, WriteMethod};
 use crate::roles::roles;
 use outlast_device::Device;
 use outlast_settings::array::StripeWrites;
+use outlast_units::to_count;
 
 /// The next step of a window.
 pub(super) enum GatherPlan {
@@ -29,19 +32,26 @@ pub(super) struct PartialWrite {
     pub(super) lost: bool,
 }
 
-impl<D: Device> Array<D> {
-    /// The next step of the window of operation `index`.
-    pub(super) fn plan(&self, index: u32) -> GatherPlan {
-        let op = &self.flight.ops[index];
+/// The facts that plans depend on.
+pub(super) struct GatherPlanner<'a, D> {
+    pub(super) layout: &'a GroupLayout,
+    pub(super) availability: RoleAvailability<'a, D>,
+    pub(super) doubt: &'a PowerLossDoubt,
+    pub(super) writes: StripeWrites,
+}
+
+impl<D: Device> GatherPlanner<'_, D> {
+    /// The next step of the window of `op`.
+    pub(super) fn plan(&self, op: &GroupOp) -> GatherPlan {
         let known_roles = op.known_roles();
-        let (hard, soft) = self.unreadable_roles(op.group, op.window);
+        let (hard, soft) = self.availability.unreadable_roles(op.group, op.window);
         let missing = (hard | soft | op.failed) & !known_roles;
         match op.kind {
             GroupOpKind::Trim => GatherPlan::Ready(WriteMethod::Full),
             GroupOpKind::Read => self.plan_for(op, op.roles, missing),
             GroupOpKind::Transform => {
                 // Sectors that are lost are zeroes from here on, so parity must be computed from data.
-                let targets = op.write_set | if op.lost == 0 { 0 } else { self.data_set() };
+                let targets = op.write_set | if op.lost == 0 { 0 } else { self.layout.data_set };
                 self.plan_for(op, targets, missing)
             }
             GroupOpKind::Repair { copy, .. } => {
@@ -55,14 +65,14 @@ impl<D: Device> Array<D> {
                     };
                 }
                 // Otherwise the role is computed: it counts as missing, though its member is there.
-                let targets = role | if op.lost == 0 { 0 } else { self.data_set() };
+                let targets = role | if op.lost == 0 { 0 } else { self.layout.data_set };
                 self.plan_for(op, targets, missing | (role & !known_roles))
             }
             GroupOpKind::Verify { .. } => {
                 // Every role that can be read is compared.
-                let targets = self.role_set() & !missing;
-                let lacks_data = missing & self.data_set() != 0;
-                if lacks_data && self.sources(op, missing).count_ones() < self.layout.data as u32 {
+                let targets = self.layout.role_set & !missing;
+                let lacks_data = missing & self.layout.data_set != 0;
+                if lacks_data && self.sources(op, missing).count_ones() < to_count(self.layout.data) {
                     GatherPlan::Short
                 } else if targets & !known_roles != 0 {
                     GatherPlan::Read(targets & !known_roles)
@@ -92,7 +102,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Plans how to get the roles in `targets`: reads them, or any chunks from which they can be computed.
-    fn plan_for(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
+    pub(super) fn plan_for(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
         let (mirrored, known_roles) = (self.layout.data == 1, op.known_roles());
         // Any one copy is enough.
         if mirrored && known_roles != 0 {
@@ -107,21 +117,25 @@ impl<D: Device> Array<D> {
 
     /// Roles from which others can be computed. Zeroes in place of lost data are not among them, since the redundancy on the members still
     /// belongs to the lost data, unless all data is known, so that redundancy is computed anew. Mirrors have no such mismatch.
-    fn sources(&self, op: &GroupOp, missing: u64) -> u64 {
-        let available = self.role_set() & !missing;
-        if missing & self.data_set() == 0 || self.layout.data == 1 { available } else { available & !op.lost }
+    pub(super) fn sources(&self, op: &GroupOp, missing: u64) -> u64 {
+        let available = self.layout.role_set & !missing;
+        if missing & self.layout.data_set == 0 || self.layout.data == 1 {
+            available
+        } else {
+            available & !op.lost
+        }
     }
 
     /// Plans how to compute all roles: from any `k` chunks, known ones first, then data, then parity; `targets` roles are read in any case.
-    fn plan_decode(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
+    pub(super) fn plan_decode(&self, op: &GroupOp, targets: u64, missing: u64) -> GatherPlan {
         let (sources, known_roles) = (self.sources(op, missing), op.known_roles());
         // With zeroes in place of lost data, all data has to be known before parity can be computed.
-        let targets = if op.lost == 0 { targets } else { self.data_set() };
+        let targets = if op.lost == 0 { targets } else { self.layout.data_set };
         let (mut chosen, mut count) = (0u64, 0);
         for set in [
             sources & known_roles,
-            sources & !known_roles & self.data_set(),
-            sources & !known_roles & !self.data_set(),
+            sources & !known_roles & self.layout.data_set,
+            sources & !known_roles & !self.layout.data_set,
         ] {
             for role in roles(set) {
                 if count < self.layout.data {
@@ -133,7 +147,7 @@ impl<D: Device> Array<D> {
         if count < self.layout.data {
             return GatherPlan::Short;
         }
-        let more = (chosen | targets & sources & self.data_set()) & !known_roles;
+        let more = (chosen | targets & sources & self.layout.data_set) & !known_roles;
         if more == 0 || self.layout.data == 1 && known_roles != 0 {
             GatherPlan::Ready(WriteMethod::Decode)
         } else {
@@ -142,14 +156,14 @@ impl<D: Device> Array<D> {
     }
 
     /// Plans a write: no reads for a full stripe, else the method that `choose_write_method` picks.
-    fn plan_write(&self, op: &GroupOp, missing: u64, known_roles: u64) -> GatherPlan {
-        let data = self.data_set();
+    pub(super) fn plan_write(&self, op: &GroupOp, missing: u64, known_roles: u64) -> GatherPlan {
+        let data = self.layout.data_set;
         let written = op.roles;
         // Rows beyond the host's data are in the window if the stripe moves as a whole.
         let partial = !op.is_overlaid();
         let full = written == data && !partial;
-        if self.is_striped_only()
-            || full && (self.setup.config.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
+        if self.layout.is_striped_only()
+            || full && (self.writes != StripeWrites::ChunkByChunk || self.layout.data == 1)
         {
             return GatherPlan::Ready(WriteMethod::Full);
         }
@@ -176,14 +190,14 @@ impl<D: Device> Array<D> {
     /// that without parity the remaining data is read although nothing is computed from it. If no method is possible, everything is read.
     pub(super) fn choose_write_method(
         &self,
-        group: u64,
+        group: GroupIndex,
         part: &PartialWrite,
         missing: u64,
         known_roles: u64,
     ) -> (WriteMethod, u64) {
-        let parity = self.role_set() & !self.data_set();
-        let present_parity = parity & !self.absent_roles(group, part.moves);
-        let cheapest = self.setup.config.writes == StripeWrites::Cheapest;
+        let parity = self.layout.role_set & !self.layout.data_set;
+        let present_parity = parity & !self.availability.absent_roles(group, part.moves);
+        let cheapest = self.writes == StripeWrites::Cheapest;
         let delta = part.data | if cheapest { parity } else { present_parity };
         let complete_works = part.unwritten & missing == 0;
         // Without a parity member, new data is all that can be written.
@@ -193,26 +207,18 @@ impl<D: Device> Array<D> {
         // Old parity is no base while a resynchronisation has yet to check it, nor where it belongs to lost data.
         let delta_works = delta & missing == 0 && !part.lost && !self.doubt.distrusts(group);
         let cost = |set: u64| (set & !known_roles).count_ones();
-        if delta_works
-            && !(complete_works && self.setup.config.writes.reconstructs(cost(part.unwritten), cost(delta)))
-        {
+        if delta_works && !(complete_works && self.writes.reconstructs(cost(part.unwritten), cost(delta))) {
             return (WriteMethod::Delta, delta);
         }
         if complete_works {
             return (WriteMethod::Complete, part.unwritten);
         }
-        let all = self.role_set() & !missing;
+        let all = self.layout.role_set & !missing;
         let change = part.data | present_parity;
         if (all.count_ones() as usize) < self.layout.data && change & missing == 0 && !part.lost {
             // Too few chunks for decoding, but the parity that is present can still be updated by the change.
             return (WriteMethod::Delta, change);
         }
         (WriteMethod::Decode, all)
-    }
-
-    /// True if so many members lack `group` that data of it is lost.
-    pub(super) fn is_beyond_repair(&self, group: u64) -> bool {
-        let (hard, _) = self.unreadable_roles(group, RowRange::new(0, 1));
-        (self.role_set() & !hard).count_ones() < self.layout.data as u32
     }
 }

@@ -3,8 +3,8 @@
 use super::Array;
 use super::flight::HostReplies;
 use crate::error::{ArrayError, ArrayEventKind};
-use crate::op::{GroupOp, GroupOpKind, RecordContent};
-use crate::roles::roles;
+use crate::ids::GroupIndex;
+use crate::op::{GroupOp, GroupOpKind};
 use outlast_device::{Completion, Device, Outcome, PowerCycle};
 use outlast_units::Nanos;
 
@@ -37,7 +37,7 @@ impl<D: Device + PowerCycle> Array<D> {
         let done = std::mem::take(&mut self.replies);
         self.lose_power(off, on);
         self.history.record_event(off, ArrayEventKind::PowerFailed { aborted: aborted.len() as u64 });
-        let end = |tag| Completion { at: off, tag, outcome: Outcome::Aborted };
+        let end = |tag| Completion::new(off, tag, Outcome::Aborted);
         self.replies = done;
         self.replies.ready.extend(aborted.into_iter().map(end));
     }
@@ -88,10 +88,11 @@ impl<D: Device + PowerCycle> Array<D> {
             return Ok(());
         }
         if self.is_in_doubt() && self.members.is_degraded() && !force {
-            let doubtful = |&group: &u64| self.doubt.distrusts(group) && self.doubt.must_resync(group);
+            let doubtful = |&group: &GroupIndex| self.doubt.distrusts(group) && self.doubt.must_resync(group);
             let groups = (0..self.layout.groups)
+                .map(GroupIndex)
                 .filter(doubtful)
-                .filter(|&group| self.depends_on_parity(group))
+                .filter(|&group| self.availability().depends_on_parity(group))
                 .count() as u64;
             if groups > 0 {
                 self.history.record_event(now, ArrayEventKind::NotStarted { groups });
@@ -102,8 +103,12 @@ impl<D: Device + PowerCycle> Array<D> {
         self.members.refresh_deadlines();
         self.catch_up(now);
         self.powered = true;
-        let holes =
-            self.doubt.torn_groups().into_iter().filter(|&group| self.depends_on_parity(group)).count();
+        let holes = self
+            .doubt
+            .torn_groups()
+            .into_iter()
+            .filter(|&group| self.availability().depends_on_parity(group))
+            .count();
         self.history.counters.write_holes += holes as u64;
         if !self.is_in_doubt() {
             self.doubt.bitmap.resume(now, self.setup.config.log.bitmap_delay);
@@ -122,57 +127,5 @@ impl<D: Device + PowerCycle> Array<D> {
         self.passes.request_pump();
         self.settle(now);
         Ok(())
-    }
-}
-
-impl<D: Device> Array<D> {
-    /// True if data of `group` has to be computed from parity, so that wrong parity makes it wrong. Mirrors have no parity.
-    fn depends_on_parity(&self, group: u64) -> bool {
-        let (hard, _) = self.unreadable_roles(group, self.whole_chunk());
-        self.layout.data > 1 && hard & self.data_set() != 0
-    }
-
-    /// Applies the record of a gathered operation: sets its cells to their new content.
-    pub(super) fn apply_record(&mut self, index: u32) {
-        let Some(record) = self.flight.ops[index].record.clone() else { return };
-        let group = record.group;
-        let parity = self.role_set() & !self.data_set();
-        match record.content {
-            RecordContent::Trim => self.flight.ops[index].write_set = self.role_set(),
-            RecordContent::Cells { set, cells, moves } => {
-                let op = &mut self.flight.ops[index];
-                (op.write_set, op.moves) = (set, moves);
-                for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-                    op.cells[role] = cell;
-                }
-            }
-            RecordContent::Partial { written, sums, extra, cells } => {
-                // A member that was being rebuilt may have become readable since: its chunk in the record is written, too.
-                self.flight.ops[index].write_set = (parity | extra) & !self.absent_roles(group, false);
-                if !self.setup.bytes {
-                    return;
-                }
-                let data = self.layout.data;
-                let mut new_cells = std::mem::take(&mut self.flight.ops[index].cells);
-                for role in roles(extra) {
-                    new_cells[role].clone_from(&cells[role]);
-                }
-                // New parity: the sums over the chunks that were not written, plus whatever the written ones hold now.
-                new_cells.splice(data.., sums);
-                let bytes = 0..new_cells[data].len();
-                for role in roles(written) {
-                    self.setup.code.add(&mut new_cells, bytes.clone(), role);
-                }
-                self.flight.ops[index].cells = new_cells;
-            }
-        }
-    }
-
-    /// Counts a record as replayed; the host is served after the last one.
-    pub(super) fn replay_done(&mut self) {
-        self.flight.replaying -= 1;
-        if self.flight.replaying == 0 {
-            self.passes.request_pump();
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! Records of operations, which survive a loss of power: partial parity log, journal, and the backup of stripes that move.
 
 use super::{Array, command};
-use crate::layout::RowRange;
-use crate::op::{GroupOp, GroupOpKind, GroupRecord, MemberCommand, MemberCommandKind, RecordContent};
-use crate::roles::roles;
+use crate::ids::{ColumnDevice, ColumnIndex, GroupOpId};
+use crate::layout::{RowRange, to_row};
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use crate::op::{GroupOp, GroupOpKind, GroupRecord, RecordContent};
+use crate::roles::{roles, to_role};
 use outlast_device::{Command, Device, Op as HostOp};
 use outlast_settings::array::{Consistency, LogPlace};
 use outlast_units::{Nanos, SECTOR_BYTES};
@@ -18,27 +20,15 @@ pub(super) fn record_bytes(op: &GroupOp) -> u64 {
 }
 
 impl<D: Device> Array<D> {
-    /// True if records hold partial parity, as md's PPL does.
-    pub(super) fn uses_partial_log(&self) -> bool {
-        self.setup.config.consistency == Consistency::Ppl
-    }
-
-    /// Stores the sums of a partial record in the operation until the record is made.
-    pub(super) fn keep_sums(&mut self, index: u32, sums: Vec<Vec<u8>>) {
-        let op = &mut self.flight.ops[index];
-        let content = RecordContent::Partial { written: op.roles, sums, extra: 0, cells: Vec::new() };
-        op.record = Some(Box::new(GroupRecord { group: op.group, rows: op.rows, content }));
-    }
-
     /// Makes the record that the operation needs, and writes it to the members if it is kept there; else goes on at once.
-    pub(super) fn write_record(&mut self, now: Nanos, index: u32) {
+    pub(super) fn write_record(&mut self, now: Nanos, index: GroupOpId) {
         let op = &self.flight.ops[index];
         let logged = self.setup.keeps_records;
         let content = match op.kind {
             // A stripe that moves is kept in the controller's protected memory, as md keeps it in a backup file.
-            GroupOpKind::Transform | GroupOpKind::Write if op.moves => self.cells_content(index),
+            GroupOpKind::Transform | GroupOpKind::Write if op.moves => op.cells_content(self.layout.roles),
             GroupOpKind::Write if self.setup.config.consistency == Consistency::Journal => {
-                self.cells_content(index)
+                op.cells_content(self.layout.roles)
             }
             GroupOpKind::Write if logged => self.partial_content(index),
             GroupOpKind::Trim if logged => RecordContent::Trim,
@@ -61,25 +51,15 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// The content of a record that holds all new chunks.
-    fn cells_content(&self, index: u32) -> RecordContent {
-        let op = &self.flight.ops[index];
-        let keep = |role: usize| {
-            if op.write_set >> role & 1 == 1 { op.cells[role].clone() } else { Vec::new() }
-        };
-        let cells = if op.cells.is_empty() { Vec::new() } else { (0..self.layout.roles).map(keep).collect() };
-        RecordContent::Cells { set: op.write_set, cells, moves: op.moves }
-    }
-
     /// The content of a record that holds partial parity, and new data that only parity would hold.
-    fn partial_content(&mut self, index: u32) -> RecordContent {
+    fn partial_content(&mut self, index: GroupOpId) -> RecordContent {
         let sums = match self.flight.ops[index].record.take().map(|record| record.content) {
             Some(RecordContent::Partial { sums, .. }) => sums,
             _ => Vec::new(),
         };
         let op = &self.flight.ops[index];
         // New data that its member cannot give back exists only in the parity, so the record keeps it.
-        let (hard, soft) = self.unreadable_roles(op.group, op.rows);
+        let (hard, soft) = self.availability().unreadable_roles(op.group, op.rows);
         let extra = op.roles & (hard | soft);
         let mut cells = vec![Vec::new(); if op.cells.is_empty() { 0 } else { self.layout.roles }];
         if !op.cells.is_empty() {
@@ -91,7 +71,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Adds the new data of the member in `column`, which leaves, to the records of writes under way.
-    pub(super) fn widen_records(&mut self, column: usize) {
+    pub(super) fn widen_records(&mut self, column: ColumnIndex) {
         let widen = |record: &mut GroupRecord, new_data: &[Vec<u8>]| {
             let RecordContent::Partial { written, extra, cells, .. } = &mut record.content else { return };
             let is_on_column = |&role: &usize| self.layout.locate(record.group, role, false).0 == column;
@@ -104,7 +84,7 @@ impl<D: Device> Array<D> {
         };
         for (index, record) in self.doubt.records.iter_mut() {
             // While power is off, records have no operations any more: data that a record lacks is lost with the member.
-            let op = self.flight.ops.slots().get(index as usize);
+            let op = self.flight.ops.get(index);
             if let Some(op) = op.filter(|op| op.kind == GroupOpKind::Write) {
                 widen(record, &op.cells);
             }
@@ -117,29 +97,21 @@ impl<D: Device> Array<D> {
     }
 
     /// Writes the record, for which the log has room: to the parity members (PPL), or to every member that the operation writes.
-    pub(super) fn write_log(&mut self, now: Nanos, index: u32) {
+    pub(super) fn write_log(&mut self, now: Nanos, index: GroupOpId) {
         let op = &self.flight.ops[index];
-        let parity = self.role_set() & !self.data_set();
+        let parity = self.layout.role_set & !self.layout.data_set;
         let set = if self.setup.config.consistency == Consistency::Ppl { parity } else { op.write_set };
-        let set = set & !self.absent_roles(op.group, op.moves);
+        let set = set & !self.availability().absent_roles(op.group, op.moves);
         let (group, moves) = (op.group, op.moves);
-        let sectors = (op.log_bytes / SECTOR_BYTES) as u32;
+        let sectors = to_row(op.log_bytes / SECTOR_BYTES);
         let at = self.setup.member_sectors + self.doubt.log.next_offset(op.log_bytes) / SECTOR_BYTES;
         // One more than the writes, so that the operation cannot go on before the last one has been sent.
         self.flight.ops[index].left = set.count_ones() + 1;
         for role in roles(set) {
             let (column, _) = self.layout.locate(group, role, moves);
-            let (column, role) = (column as u8, role as u8);
             let rows = RowRange::new(0, sectors);
-            let sub = MemberCommand {
-                live: true,
-                kind: MemberCommandKind::Log,
-                column,
-                role,
-                owner: index,
-                group,
-                rows,
-            };
+            let (kind, device) = (MemberCommandKind::Log(index), ColumnDevice::Member(column));
+            let sub = MemberCommand { kind, device, role: to_role(role), group, rows };
             let write = Command { fua: true, ..command(HostOp::Write, at, rows) };
             self.history.counters.log_writes += 1;
             // The content is kept in `doubt.records`; the member only spends the time of the write.
@@ -149,7 +121,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Counts a write of the record that has ended; the last one completes the record.
-    pub(super) fn log_done(&mut self, now: Nanos, index: u32) {
+    pub(super) fn log_done(&mut self, now: Nanos, index: GroupOpId) {
         self.flight.ops[index].left -= 1;
         if self.flight.ops[index].left == 0 {
             self.finish_record(now, index);
@@ -157,10 +129,47 @@ impl<D: Device> Array<D> {
     }
 
     /// Keeps the completed record until the operation ends, and commits the operation.
-    fn finish_record(&mut self, now: Nanos, index: u32) {
+    fn finish_record(&mut self, now: Nanos, index: GroupOpId) {
         if let Some(record) = self.flight.ops[index].record.take() {
             self.doubt.records.insert(index, *record);
         }
         self.commit(now, index);
+    }
+
+    /// Applies the record of a gathered operation: sets its cells to their new content.
+    pub(super) fn apply_record(&mut self, index: GroupOpId) {
+        let Some(record) = self.flight.ops[index].record.clone() else { return };
+        let group = record.group;
+        let parity = self.layout.role_set & !self.layout.data_set;
+        match record.content {
+            RecordContent::Trim => self.flight.ops[index].write_set = self.layout.role_set,
+            RecordContent::Cells { set, cells, moves } => {
+                let op = &mut self.flight.ops[index];
+                (op.write_set, op.moves) = (set, moves);
+                for (role, cell) in cells.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                    op.cells[role] = cell;
+                }
+            }
+            RecordContent::Partial { written, sums, extra, cells } => {
+                // A member that was being rebuilt may have become readable since: its chunk in the record is written, too.
+                self.flight.ops[index].write_set =
+                    (parity | extra) & !self.availability().absent_roles(group, false);
+                if !self.setup.bytes {
+                    return;
+                }
+                let data = self.layout.data;
+                let mut new_cells = std::mem::take(&mut self.flight.ops[index].cells);
+                for role in roles(extra) {
+                    new_cells[role].clone_from(&cells[role]);
+                }
+                // New parity: the sums over the chunks that were not written, plus whatever the written ones hold now.
+                new_cells.splice(data.., sums);
+                let bytes = 0..new_cells[data].len();
+                for role in roles(written) {
+                    self.setup.code.add(&mut new_cells, bytes.clone(), role);
+                }
+                self.flight.ops[index].cells = new_cells;
+            }
+        }
     }
 }

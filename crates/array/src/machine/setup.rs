@@ -1,10 +1,13 @@
 //! The constant part of an array: settings, and values derived from them.
 
+use crate::error::ArrayError;
 use crate::layout::{GroupLayout, GroupMap, usable_sectors};
+use crate::op::GroupOp;
 use crate::parity::ParityCode;
 use crate::placement::ParityPlacement;
+use outlast_device::{Command, Device, NamespaceId, Op, Outcome};
 use outlast_media::ConfigError;
-use outlast_settings::array::{ArrayConfig, Shares, StripeWrites};
+use outlast_settings::array::{ArrayConfig, ChunkOrder, Consistency, Shares, StripeWrites};
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 /// Settings of an array and what follows from them.
@@ -31,6 +34,19 @@ pub(super) struct ArraySetup {
 }
 
 impl ArraySetup {
+    /// The outcome of a command of which nothing is done; [`Outcome::Ok`] for all others.
+    #[inline]
+    pub(super) fn check_command(&self, command: &Command) -> Outcome {
+        let end = command.lba.0.saturating_add(u64::from(command.sectors));
+        if command.namespace != NamespaceId::FIRST {
+            Outcome::InvalidNamespace
+        } else if command.op != Op::Flush && end > self.capacity {
+            Outcome::OutOfRange
+        } else {
+            Outcome::Ok
+        }
+    }
+
     /// The set-up of an array of `layout` over members of which the smallest has `smallest` bytes, and the coarsest deallocates in units of
     /// `trim_unit` sectors.
     pub(super) fn new(
@@ -65,5 +81,26 @@ impl ArraySetup {
     /// Bytes that a device must have to be a member.
     pub(super) fn member_bytes(&self) -> Bytes {
         Bytes(self.member_sectors * SECTOR_BYTES + self.config.reserved().0)
+    }
+
+    /// True if records hold partial parity, as md's PPL does.
+    pub(super) fn uses_partial_log(&self) -> bool {
+        self.config.consistency == Consistency::Ppl
+    }
+
+    /// The order in which an operation reads and writes its chunks; only passes may go one by one.
+    pub(super) fn order_of(&self, op: &GroupOp) -> ChunkOrder {
+        if op.epoch.is_none() { ChunkOrder::Together } else { self.config.background.chunks }
+    }
+
+    /// Checks that `device` can be a member.
+    pub(super) fn check_size(&self, device: &impl Device) -> Result<(), ArrayError> {
+        let capacity = device.identify().capacity;
+        let needed = self.member_bytes();
+        if capacity < needed {
+            return Err(ArrayError::TooSmall { capacity, needed });
+        }
+        let needs_link = self.config.repair.share.is_some();
+        if needs_link && device.identify().link.is_none() { Err(ArrayError::NoLink) } else { Ok(()) }
     }
 }

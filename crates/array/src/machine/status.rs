@@ -1,6 +1,7 @@
 //! Status and figures of an array.
 
 use super::Array;
+use crate::ids::{ColumnIndex, GroupIndex};
 use crate::layout::GroupMap;
 use crate::ranges::RangeSet;
 use crate::status::{ArrayCondition, ArrayCounters, ArrayHealth, ArrayStatus, MemberStatus, PassProgress};
@@ -12,10 +13,10 @@ impl<D: Device> Array<D> {
     /// other than RAID-10.
     pub fn copy_groups(&self) -> Option<Vec<u64>> {
         let GroupMap::Copies { columns, .. } = &self.layout.map else { return None };
-        let set = |group: u64| {
-            (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0)
+        let set = |group: GroupIndex| {
+            (0..self.layout.roles).fold(0, |set, role| set | 1 << self.layout.locate(group, role, false).0.0)
         };
-        Some((0..*columns).map(set).collect())
+        Some((0..*columns).map(GroupIndex).map(set).collect())
     }
 
     /// The condition that host commands meet now. Called at every completion, so that the healthy case comes first.
@@ -25,7 +26,7 @@ impl<D: Device> Array<D> {
         if !self.members.is_degraded() && self.passes.under_way().is_none() && self.repairs.is_idle() {
             return if self.is_in_doubt() { ArrayCondition::Resyncing } else { ArrayCondition::Healthy };
         }
-        if self.is_missing_too_many(None) {
+        if self.availability().is_missing_too_many(None) {
             ArrayCondition::Failed
         } else if self.is_rebuilding() {
             ArrayCondition::Rebuilding
@@ -41,24 +42,24 @@ impl<D: Device> Array<D> {
     /// The status of the array and of its members.
     pub fn status(&self, now: Nanos) -> ArrayStatus {
         let percent = self.parity_percent();
-        let member = |(index, column): (usize, &crate::members::MemberColumn<D>)| MemberStatus {
+        let member = |(index, column): (ColumnIndex, &crate::members::MemberColumn<D>)| MemberStatus {
             present: column.device.is_some(),
             in_sync: column.is_in_sync(),
             age: self.members.age(index),
-            parity_percent: percent.get(index).copied(),
+            parity_percent: percent.get(index.index()).copied(),
             read_errors: column.read_errors(),
             bad_sectors: column.bad.sectors(),
             in_flight: column.in_flight,
             repair: self.repair_progress(now, Some(index)),
         };
-        let members: Vec<MemberStatus> = self.members.iter().enumerate().map(member).collect();
+        let members: Vec<MemberStatus> = self.members.iter_indexed().map(member).collect();
         let ages = || members.iter().filter_map(|member| member.age);
         let oldest = ages().fold(f64::NEG_INFINITY, f64::max);
         let youngest = ages().fold(f64::INFINITY, f64::min);
         let has_failed_die = self.members.iter().any(|column| column.has_unrepaired_die);
         let redundant = self.layout.roles > self.layout.data;
         let state = if !self.powered
-            || self.is_missing_too_many(None)
+            || self.availability().is_missing_too_many(None)
             || !redundant && (has_failed_die || !self.history.lost().is_empty())
         {
             ArrayHealth::Failed
@@ -85,8 +86,9 @@ impl<D: Device> Array<D> {
     /// The pass under way; without one, the first repair under way.
     pub fn progress(&self, now: Nanos) -> Option<PassProgress> {
         let Some(pass) = self.passes.under_way() else { return self.repair_progress(now, None) };
-        let (done, total) = (self.pass_bytes(pass.base), self.pass_bytes(self.layout.groups));
-        let (worked, since) = pass.done_lately(self.pass_bytes(1)).unwrap_or_default();
+        let (done, total) =
+            (self.layout.bytes_of_groups(pass.base.0), self.layout.bytes_of_groups(self.layout.groups));
+        let (worked, since) = pass.done_lately(self.layout.bytes_of_groups(1)).unwrap_or_default();
         Some(PassProgress::new(pass.kind, done, total, worked.0, now.saturating_sub(since)))
     }
 
@@ -102,6 +104,6 @@ impl<D: Device> Array<D> {
 
     /// The bad-block log of a member: its sectors that could not be written.
     pub fn bad_blocks(&self, column: usize) -> Option<&RangeSet> {
-        Some(&self.members.get(column)?.bad)
+        Some(&self.members.get(self.members.find_column(column).ok()?)?.bad)
     }
 }

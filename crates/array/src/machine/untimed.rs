@@ -5,7 +5,7 @@
 
 use super::plan::PartialWrite;
 use super::{Array, command};
-use crate::layout::{GroupMap, GroupPiece, RowRange};
+use crate::layout::{GroupMap, GroupPiece, RowRange, to_row};
 use crate::op::WriteMethod;
 use crate::roles::roles;
 use crate::status::ArrayCounters;
@@ -27,12 +27,9 @@ impl<D: Device> Array<D> {
         counters: &mut ArrayCounters,
         give: &mut impl FnMut(usize, Command),
     ) -> Outcome {
-        let end = command.lba.0.saturating_add(u64::from(command.sectors));
-        if command.op == HostOp::Flush {
-            return Outcome::Ok;
-        }
-        if end > self.setup.capacity {
-            return Outcome::OutOfRange;
+        let outcome = self.setup.check_command(&command);
+        if outcome != Outcome::Ok || command.op == HostOp::Flush {
+            return outcome;
         }
         let mut orders = UntimedOrders { counters, give };
         let joined = command.op != HostOp::Write || self.setup.joins_chunks;
@@ -93,12 +90,12 @@ impl<D: Device> Array<D> {
             let written_roles = piece_data(piece).fold(0u64, |set, role| set | 1 << role);
             let part = PartialWrite {
                 data: written_roles,
-                unwritten: self.data_set() & !written_roles,
+                unwritten: self.layout.data_set & !written_roles,
                 moves: false,
                 lost: false,
             };
-            let (hard, soft) = self.unreadable_roles(piece.group, piece.rows);
-            let (method, needed) = self.choose_write_method(piece.group, &part, hard | soft, 0);
+            let (hard, soft) = self.availability().unreadable_roles(piece.group, piece.rows);
+            let (method, needed) = self.planner().choose_write_method(piece.group, &part, hard | soft, 0);
             let read = Command { op: HostOp::Read, ..host };
             for role in roles(needed) {
                 self.route_to_members(read, piece, role..role + 1, piece.rows, orders);
@@ -123,7 +120,7 @@ impl<D: Device> Array<D> {
             self.route_to_members(host, piece, piece_data(piece), piece.rows, orders);
             return;
         }
-        let unit = self.setup.trim_unit as u32;
+        let unit = to_row(self.setup.trim_unit);
         let (first, end) = (piece.rows.first.next_multiple_of(unit), piece.rows.end / unit * unit);
         if usize::from(piece.end_role - piece.first_role) == data && first < end {
             self.route_to_members(host, piece, 0..all, RowRange::new(first, end), orders);
@@ -144,7 +141,7 @@ impl<D: Device> Array<D> {
                 continue;
             }
             let routed = command(host.op, base + u64::from(rows.first), rows);
-            (orders.give)(column, Command { stream: host.stream, ..routed });
+            (orders.give)(column.index(), Command { placement: host.placement, ..routed });
             match host.op {
                 HostOp::Read => orders.counters.member_reads += 1,
                 HostOp::Write => orders.counters.member_writes += 1,

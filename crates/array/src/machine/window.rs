@@ -1,38 +1,39 @@
 //! The end of a gathered window, and of the whole gathering: computes content, compares redundancy, answers reads.
 
 use super::Array;
+use crate::ids::GroupOpId;
 use crate::op::{GroupOpKind, WriteMethod};
-use crate::roles::roles;
+use crate::roles::{roles, to_role};
 use outlast_device::Device;
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{Nanos, SECTOR_BYTES, to_length};
 
 impl<D: Device> Array<D> {
     /// Ends a gathered window: computes missing content, compares redundancy, and lists chunks to be rewritten.
-    pub(super) fn finish_window(&mut self, index: u32) {
+    pub(super) fn finish_window(&mut self, index: GroupOpId) {
         let op = &self.flight.ops[index];
         let (method, window, known_roles, kind) = (op.method, op.window, op.known_roles(), op.kind);
         let decoded = method == WriteMethod::Decode;
         // Roles that are rewritten if they could not be read: their content is known once the window is decoded. Parity of a read or
         // a rebuild is not computed unless it is a copy, and a write rewrites parity anyway.
         let repairable = match kind {
-            GroupOpKind::Verify { .. } => self.role_set(),
-            GroupOpKind::Write if decoded => self.data_set() & !op.write_set,
+            GroupOpKind::Verify { .. } => self.layout.role_set,
+            GroupOpKind::Write if decoded => self.layout.data_set & !op.write_set,
             GroupOpKind::Read | GroupOpKind::Transform if decoded => {
                 if self.layout.data == 1 {
-                    self.role_set()
+                    self.layout.role_set
                 } else {
-                    self.data_set()
+                    self.layout.data_set
                 }
             }
             _ => 0,
         };
-        let repaired = op.failed & !op.lost & repairable;
+        let repaired = op.failed & !op.limited & !op.lost & repairable;
         if decoded && self.layout.data > 1 {
             self.count_write_hole(index);
         }
         if matches!(kind, GroupOpKind::Transform | GroupOpKind::Verify { .. }) {
             let op = &self.flight.ops[index];
-            let present = self.role_set() & !self.absent_roles(op.group, op.moves);
+            let present = self.layout.role_set & !self.availability().absent_roles(op.group, op.moves);
             let fits = op.makes_window_fit(self.layout.data, present, repaired);
             self.flight.ops[index].fits &= fits;
         }
@@ -44,7 +45,7 @@ impl<D: Device> Array<D> {
         }
         let op = &mut self.flight.ops[index];
         for role in roles(repaired) {
-            op.repairs.push((role as u8, window));
+            op.repairs.push((to_role(role), window));
         }
         if let GroupOpKind::Verify { repair, resync } = kind {
             self.compare_redundancy(index, repair, resync);
@@ -54,27 +55,27 @@ impl<D: Device> Array<D> {
     /// Counts a write hole: data that a present member cannot read is computed from parity that a loss of power left wrong, so it comes
     /// out wrong. Data of absent members was counted when they left.
     #[cold]
-    fn count_write_hole(&mut self, index: u32) {
+    fn count_write_hole(&mut self, index: GroupOpId) {
         let op = &self.flight.ops[index];
         let torn = |rows| self.doubt.torn_rows(op.group, rows) > 0;
         if !torn(op.window) {
             return;
         }
-        let (hard, soft) = self.unreadable_roles(op.group, op.window);
-        let computed = (soft & !hard | op.failed) & !op.have & self.data_set();
+        let (hard, soft) = self.availability().unreadable_roles(op.group, op.window);
+        let computed = (soft & !hard | op.failed) & !op.have & self.layout.data_set;
         // Not again if an earlier torn window of the operation has listed a data role for rewriting.
         let is_counted =
-            op.repairs.iter().any(|&(role, rows)| self.data_set() >> role & 1 == 1 && torn(rows));
+            op.repairs.iter().any(|&(role, rows)| self.layout.data_set >> role & 1 == 1 && torn(rows));
         self.history.counters.write_holes += u64::from(computed != 0 && !is_counted);
     }
 
     /// Computes the content of the window that the operation needs; `known_roles`: roles whose content is there.
-    fn compute_window(&mut self, index: u32, known_roles: u64) {
+    fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
-        if op.method == WriteMethod::Decode && known_roles & self.data_set() != self.data_set() {
+        if op.method == WriteMethod::Decode && known_roles & self.layout.data_set != self.layout.data_set {
             debug_assert!(
                 data == 1 || op.lost == 0,
                 "nothing is computed from zeroes in place of what was lost"
@@ -89,7 +90,7 @@ impl<D: Device> Array<D> {
                 let summed = match op.method {
                     WriteMethod::Delta => op.roles,
                     WriteMethod::Full => 0,
-                    WriteMethod::Complete | WriteMethod::Decode => self.data_set() & !op.roles,
+                    WriteMethod::Complete | WriteMethod::Decode => self.layout.data_set & !op.roles,
                 };
                 if op.method != WriteMethod::Delta {
                     for parity in &mut cells[data..] {
@@ -132,10 +133,10 @@ impl<D: Device> Array<D> {
 
     /// Compares redundancy with data, counts sectors that differ, and lists them for rewriting: `repair` in any case, otherwise only
     /// next to lost data. `resync`: counts for the resynchronisation rather than for a scrub.
-    fn compare_redundancy(&mut self, index: u32, repair: bool, resync: bool) {
+    fn compare_redundancy(&mut self, index: GroupOpId, repair: bool, resync: bool) {
         let op = &self.flight.ops[index];
         let window = op.window;
-        let parities = op.have & !self.data_set();
+        let parities = op.have & !self.layout.data_set;
         let mut differ = 0;
         let mut sectors = 0;
         for role in roles(parities) {
@@ -169,14 +170,14 @@ impl<D: Device> Array<D> {
                     let range = window.bytes(self.flight.ops[index].rows.first);
                     self.setup.code.encode(&mut cells, range, role - self.layout.data);
                 }
-                self.flight.ops[index].repairs.push((role as u8, window));
+                self.flight.ops[index].repairs.push((to_role(role), window));
             }
             self.flight.ops[index].cells = cells;
         }
     }
 
     /// Ends gathering after the last window, and goes on with the record.
-    pub(super) fn finish_gather(&mut self, now: Nanos, index: u32) {
+    pub(super) fn finish_gather(&mut self, now: Nanos, index: GroupOpId) {
         let kind = self.flight.ops[index].kind;
         match kind {
             GroupOpKind::Read => self.answer_read(now, index),
@@ -191,11 +192,11 @@ impl<D: Device> Array<D> {
     }
 
     /// Gives the host its data and releases it; the operation itself continues if chunks are to be rewritten.
-    fn answer_read(&mut self, now: Nanos, index: u32) {
+    fn answer_read(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
-        let (host, group, rows, set) = (op.host, op.group, op.rows, op.roles);
-        op.host = outlast_units::slab::NIL;
-        if self.is_lost(group, set, rows) {
+        let (host, group, rows, set) = (op.host_command(), op.group, op.rows, op.roles);
+        op.host = None;
+        if self.history.is_lost(&self.layout, group, set, rows) {
             // The operation that held the lock before has given the data up: the zeroes in its place were read.
             self.fail_lost(host, group, set, rows);
         } else if self.setup.bytes {
@@ -209,8 +210,8 @@ impl<D: Device> Array<D> {
     }
 
     /// Puts the host's data into the cells of a write, and adds it to the parity sums.
-    fn combine_write(&mut self, index: u32) {
-        if !self.is_striped_only() {
+    fn combine_write(&mut self, index: GroupOpId) {
+        if !self.layout.is_striped_only() {
             self.history.counters.count_write(self.flight.ops[index].method);
         }
         if !self.setup.bytes {
@@ -219,22 +220,22 @@ impl<D: Device> Array<D> {
         let data = self.layout.data;
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
-        let host = &self.flight.hosts[op.host];
+        let host = &self.flight.hosts[op.host_command()];
         for role in roles(op.roles) {
             let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
-            let bytes = op.overlay.len() as usize * SECTOR_BYTES as usize;
-            let from = (first * SECTOR_BYTES) as usize;
+            let bytes = op.overlay.byte_length();
+            let from = to_length(first * SECTOR_BYTES);
             cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data[from..from + bytes]);
         }
         // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
-        let sums = self.uses_partial_log().then(|| cells[data..].to_vec());
-        let bytes = 0..op.rows.len() as usize * SECTOR_BYTES as usize;
+        let sums = self.setup.uses_partial_log().then(|| cells[data..].to_vec());
+        let bytes = 0..op.rows.byte_length();
         for role in roles(op.roles) {
             self.setup.code.add(&mut cells, bytes.clone(), role);
         }
         self.flight.ops[index].cells = cells;
         if let Some(sums) = sums {
-            self.keep_sums(index, sums);
+            self.flight.ops[index].keep_sums(sums);
         }
     }
 }

@@ -1,15 +1,38 @@
 //! Columns of an array, and donors.
 
+use crate::ids::{GroupIndex, RangeIndex};
 use crate::ranges::RangeSet;
 use outlast_units::Nanos;
 use std::collections::BTreeSet;
+
+/// The groups that a device has got. A rebuild fills a new device in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, outlast_persist::Persist)]
+enum FilledGroups {
+    /// Groups before this one.
+    Before(GroupIndex),
+    /// Every group.
+    All,
+}
+
+impl FilledGroups {
+    /// No group.
+    const NONE: Self = Self::Before(GroupIndex(0));
+
+    #[inline]
+    fn contains(self, group: GroupIndex) -> bool {
+        match self {
+            Self::Before(end) => group < end,
+            Self::All => true,
+        }
+    }
+}
 
 /// A column of the array, with or without a device.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct MemberColumn<D> {
     pub(crate) device: Option<D>,
-    /// The device has all groups below this one; `u64::MAX`: all groups.
-    pub(crate) valid_to: u64,
+    /// The groups that the device has.
+    filled: FilledGroups,
     /// Commands under way.
     pub(crate) in_flight: u32,
     /// Read errors, halved for every hour that has passed since.
@@ -31,7 +54,7 @@ impl<D> MemberColumn<D> {
     pub(super) fn new(device: D) -> Self {
         Self {
             device: Some(device),
-            valid_to: u64::MAX,
+            filled: FilledGroups::All,
             in_flight: 0,
             read_errors: 0,
             error_hour: 0,
@@ -44,13 +67,13 @@ impl<D> MemberColumn<D> {
 
     /// A column whose device has no group yet.
     pub(super) fn of_empty(device: D) -> Self {
-        Self { valid_to: 0, ..Self::new(device) }
+        Self { filled: FilledGroups::NONE, ..Self::new(device) }
     }
 
     /// Takes the device out; the column is empty.
     pub(super) fn take(&mut self) -> Option<D> {
         let device = self.device.take()?;
-        (self.valid_to, self.in_flight, self.read_errors) = (0, 0, 0);
+        (self.filled, self.in_flight, self.read_errors) = (FilledGroups::NONE, 0, 0);
         self.bad = RangeSet::default();
         (self.has_unrepaired_die, self.beyond_repair) = (false, false);
         self.dies.clear();
@@ -59,12 +82,36 @@ impl<D> MemberColumn<D> {
 
     /// True if a device is present that has all groups.
     pub(crate) fn is_in_sync(&self) -> bool {
-        self.valid_to == u64::MAX
+        self.filled == FilledGroups::All
     }
 
-    /// True if a device is present that lacks some groups.
-    pub(crate) fn is_filling(&self) -> bool {
-        self.device.is_some() && !self.is_in_sync()
+    /// True if the device has `group`.
+    #[inline]
+    pub(crate) fn has(&self, group: GroupIndex) -> bool {
+        self.filled.contains(group)
+    }
+
+    /// Notes that the device has all groups before `group`. It may be ahead: a pass began anew for another member.
+    pub(crate) fn note_filled(&mut self, group: GroupIndex) {
+        self.filled = self.filled.max(FilledGroups::Before(group));
+    }
+
+    /// Completes the device if it has all `groups` groups of the array, and was not complete before; returns true if so.
+    pub(crate) fn complete(&mut self, groups: u64) -> bool {
+        let is_new =
+            self.device.is_some() && self.first_lacking().is_some_and(|first| first >= GroupIndex(groups));
+        if is_new {
+            self.filled = FilledGroups::All;
+        }
+        is_new
+    }
+
+    /// The first group that the device lacks.
+    pub(crate) fn first_lacking(&self) -> Option<GroupIndex> {
+        match self.filled {
+            FilledGroups::Before(group) => Some(group),
+            FilledGroups::All => None,
+        }
     }
 
     /// True if restored state is plausible: the last read error is not after `now`, and the count is in range.
@@ -101,9 +148,9 @@ pub(crate) struct DonorMember<D> {
     /// Sectors that it has reported as lost.
     pub(crate) lost: RangeSet,
     /// Ranges that it has been queried about.
-    pub(crate) queried: BTreeSet<u32>,
+    pub(crate) queried: BTreeSet<RangeIndex>,
     /// Ranges that it has answered for.
-    pub(crate) answered: BTreeSet<u32>,
+    pub(crate) answered: BTreeSet<RangeIndex>,
 }
 
 impl<D> DonorMember<D> {

@@ -2,16 +2,26 @@
 
 use super::{ArrayMembers, DonorMember, MemberColumn};
 use crate::deadlines::DeadlineTree;
+use crate::ids::{ColumnDevice, ColumnIndex, GroupIndex};
+use crate::layout::{GroupLayout, RowRange};
 use crate::ranges::RangeSet;
 use outlast_device::{Command, Completion, Device, Notice, Tag};
 use outlast_units::Nanos;
 use std::collections::BTreeSet;
 
 impl<D: Device> ArrayMembers<D> {
-    /// Submits a command to device `number`, which must be present.
+    /// Submits a command to a device, which must be present.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Nanos, number: usize, command: Command, tag: Tag, data: &[u8]) {
-        let home = self.home_mut(number).expect("commands go to members that are there");
+    pub(crate) fn submit(
+        &mut self,
+        now: Nanos,
+        device: ColumnDevice,
+        command: Command,
+        tag: Tag,
+        data: &[u8],
+    ) {
+        let place = self.deadline_place(device);
+        let home = self.home_mut(device).expect("commands go to members that are there");
         home.in_flight += 1;
         let device = home.device.as_mut().expect("commands go to members that are there");
         if data.is_empty() {
@@ -20,13 +30,13 @@ impl<D: Device> ArrayMembers<D> {
             device.submit_data(now, command, tag, data);
         }
         let deadline = device.next_deadline().unwrap_or(Nanos::MAX);
-        self.deadlines.set(number, deadline);
+        self.deadlines.set(place, deadline);
     }
 
-    /// Counts a command of device `number` that has ended.
+    /// Counts a command of a device that has ended.
     #[inline]
-    pub(crate) fn completed(&mut self, number: usize) {
-        if let Some(home) = self.home_mut(number) {
+    pub(crate) fn completed(&mut self, device: ColumnDevice) {
+        if let Some(home) = self.home_mut(device) {
             debug_assert!(home.in_flight > 0, "a member ends commands that it has");
             home.in_flight -= 1;
         }
@@ -39,34 +49,35 @@ impl<D: Device> ArrayMembers<D> {
     }
 
     /// Advances the device with the earliest deadline, `at`, until it completes something or has a notice, another device is due, or
-    /// `limit` is reached. Returns its number, the time reached and its notice.
+    /// `limit` is reached. Returns it, the time reached and its notice.
     #[inline]
     pub(crate) fn advance_first(
         &mut self,
         at: Nanos,
         limit: Nanos,
         completions: &mut Vec<Completion>,
-    ) -> (usize, Nanos, Option<Notice>) {
+    ) -> (ColumnDevice, Nanos, Option<Notice>) {
         debug_assert!(at == self.deadlines.first(), "the first member is due");
-        let (number, others) = self.deadlines.due();
+        let (place, others) = self.deadlines.due();
+        let first = self.device_at(place);
         // At least to `at`, so that devices with equal deadlines do not stop each other.
         let limit = limit.min(others).max(at);
-        let Some(device) = self.device_mut(number) else {
+        let Some(device) = self.device_mut(first) else {
             debug_assert!(false, "a member that is gone is never due");
-            return (number, at, None);
+            return (first, at, None);
         };
         let reached = device.advance_to_completion(limit, completions);
         let notice = device.take_notice();
         let deadline = device.next_deadline().unwrap_or(Nanos::MAX);
-        self.deadlines.set(number, deadline);
-        (number, reached, notice)
+        self.deadlines.set(place, deadline);
+        (first, reached, notice)
     }
 
     /// Fetches the deadline of every device.
     pub(crate) fn refresh_deadlines(&mut self) {
-        for number in self.numbers() {
-            let deadline = self.device_mut(number).and_then(|device| device.next_deadline());
-            self.deadlines.set(number, deadline.unwrap_or(Nanos::MAX));
+        for device in self.column_devices() {
+            let deadline = self.device(device).and_then(Device::next_deadline);
+            self.deadlines.set(self.deadline_place(device), deadline.unwrap_or(Nanos::MAX));
         }
     }
 
@@ -78,25 +89,25 @@ impl<D: Device> ArrayMembers<D> {
     }
 
     /// Takes the device out of a column, which is empty from now on.
-    pub(crate) fn take(&mut self, column: usize) -> Option<D> {
+    pub(crate) fn take(&mut self, column: ColumnIndex) -> Option<D> {
         let device = self.columns[column].take()?;
-        self.deadlines.set(column, Nanos::MAX);
+        self.deadlines.set(column.index(), Nanos::MAX);
         self.degraded = true;
         Some(device)
     }
 
     /// Puts an empty device into a column.
-    pub(crate) fn install(&mut self, column: usize, device: D) {
-        self.deadlines.set(column, device.next_deadline().unwrap_or(Nanos::MAX));
+    pub(crate) fn install(&mut self, column: ColumnIndex, device: D) {
+        self.deadlines.set(column.index(), device.next_deadline().unwrap_or(Nanos::MAX));
         self.columns[column] = MemberColumn::of_empty(device);
         self.degraded = true;
     }
 
     /// Puts `device` into a column, whose device stays as its donor.
-    pub(crate) fn install_beside(&mut self, column: usize, device: D) {
+    pub(crate) fn install_beside(&mut self, column: ColumnIndex, device: D) {
         let members = self.columns.len();
         if self.donors.is_empty() {
-            self.donors.resize_with(members, || None);
+            self.donors.extend(std::iter::repeat_with(|| None).take(members));
             self.resize_deadlines(2 * members);
         }
         assert!(self.donors[column].is_none(), "a column has one donor");
@@ -109,17 +120,20 @@ impl<D: Device> ArrayMembers<D> {
             queried: BTreeSet::new(),
             answered: BTreeSet::new(),
         });
-        // The old device keeps its deadline under its new number.
-        self.deadlines.set(members + column, self.deadlines.get(column));
+        // The old device keeps its deadline at its new place.
+        let donor_place = self.deadline_place(ColumnDevice::Donor(column));
+        self.deadlines.set(donor_place, self.deadlines.get(column.index()));
         let deadline = self.columns[column].device.as_ref().and_then(Device::next_deadline);
-        self.deadlines.set(column, deadline.unwrap_or(Nanos::MAX));
+        self.deadlines.set(column.index(), deadline.unwrap_or(Nanos::MAX));
         self.degraded = true;
     }
 
     /// Takes the donor of a column out, if there is one; [`ArrayMembers::close_donors`] follows once its commands are forgotten.
-    pub(crate) fn remove_donor(&mut self, column: usize) -> bool {
-        let Some(donor) = self.donors.get_mut(column).and_then(Option::take) else { return false };
-        self.deadlines.set(self.donor_number(column), Nanos::MAX);
+    pub(crate) fn remove_donor(&mut self, column: ColumnIndex) -> bool {
+        let Some(donor) = self.donors.as_mut_slice().get_mut(column.index()).and_then(Option::take) else {
+            return false;
+        };
+        self.deadlines.set(self.deadline_place(ColumnDevice::Donor(column)), Nanos::MAX);
         self.removed.extend(donor.home.device.map(|device| (column, device)));
         true
     }
@@ -134,8 +148,8 @@ impl<D: Device> ArrayMembers<D> {
 
     fn resize_deadlines(&mut self, count: usize) {
         let mut resized = DeadlineTree::new(count);
-        for number in 0..count.min(self.deadlines.len()) {
-            resized.set(number, self.deadlines.get(number));
+        for place in 0..count.min(self.deadlines.len()) {
+            resized.set(place, self.deadlines.get(place));
         }
         self.deadlines = resized;
     }
@@ -145,9 +159,9 @@ impl<D: Device> ArrayMembers<D> {
     /// # Errors
     /// The first broken invariant, in words.
     pub(crate) fn self_check(&self) -> Result<(), String> {
-        for (index, column) in self.columns.iter().enumerate() {
+        for (index, column) in self.columns.iter_indexed() {
             let Some(device) = &column.device else {
-                if column.in_flight != 0 || self.deadlines.get(index) != Nanos::MAX {
+                if column.in_flight != 0 || self.deadlines.get(index.index()) != Nanos::MAX {
                     return Err(format!("member {index} is gone and still has commands or a time"));
                 }
                 continue;
@@ -165,5 +179,46 @@ impl<D: Device> ArrayMembers<D> {
     pub(crate) fn in_flight(&self) -> u32 {
         let donors = self.donors().map(|donor| &donor.home);
         self.columns.iter().chain(donors).map(|column| column.in_flight).sum()
+    }
+
+    /// Forgets the answers of a donor, so that it is queried again.
+    pub(crate) fn ask_donor_again(&mut self, column: ColumnIndex) {
+        if let Some(donor) = self.donor_mut(column) {
+            donor.forget_answers();
+        }
+    }
+
+    /// Notes a write to a donor that has ended; sectors that it could not write count as bad.
+    pub(crate) fn donor_written(&mut self, column: ColumnIndex, sectors: std::ops::Range<u64>, done: bool) {
+        let Some(donor) = self.donor_mut(column) else { return };
+        if done {
+            donor.lost.remove(sectors.clone());
+            donor.home.bad.remove(sectors);
+        } else {
+            donor.home.bad.insert(sectors);
+        }
+    }
+
+    /// Forgets the lost sectors that donors have listed in `rows`, since answers may be out of date, so that a read decides before the
+    /// rows are given up. Returns true if there were any.
+    pub(crate) fn distrust_donors(
+        &mut self,
+        layout: &GroupLayout,
+        group: GroupIndex,
+        rows: RowRange,
+    ) -> bool {
+        let mut any = false;
+        for column in self.donor_columns() {
+            let Some(role) = layout.role_on(group, column, false) else { continue };
+            let base = layout.locate(group, role, false).1;
+            let sectors = base + u64::from(rows.first)..base + u64::from(rows.end);
+            if let Some(donor) = self.donor_mut(column)
+                && donor.lost.overlaps(&sectors)
+            {
+                donor.lost.remove(sectors);
+                any = true;
+            }
+        }
+        any
     }
 }

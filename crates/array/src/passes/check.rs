@@ -14,18 +14,19 @@ impl BackgroundPasses {
         if (self.window, self.scrub_interval) != (settings.groups_at_once(), settings.scrub_interval) {
             return Err("work in the background is not as the settings say".to_owned());
         }
-        if self.epoch > 1 << 31 {
+        if self.epoch.0 > 1 << 31 {
             return Err(format!("{} passes have begun", self.epoch));
         }
         if let Some(scrub) = self.scrub
-            && (scrub.base > groups || scrub.mismatches_before > mismatches)
+            && (scrub.base.0 > groups || scrub.mismatches_before > mismatches)
         {
             return Err(format!("a scrub is at group {} of {groups}", scrub.base));
         }
         let Some(pass) = &self.under_way else { return Ok(()) };
-        let ahead = pass.next.checked_sub(pass.base).filter(|&ahead| ahead <= AHEAD);
-        let is_ahead = ahead.is_some_and(|ahead| pass.done.checked_shr(ahead as u32).unwrap_or(0) == 0);
-        if pass.next <= groups && is_ahead {
+        let ahead = pass.next.0.checked_sub(pass.base.0).filter(|&ahead| ahead <= AHEAD);
+        let bits = ahead.and_then(|ahead| u32::try_from(ahead).ok());
+        let is_ahead = bits.is_some_and(|bits| pass.done.checked_shr(bits).unwrap_or(0) == 0);
+        if pass.next.0 <= groups && is_ahead {
             Ok(())
         } else {
             Err(format!("a pass is at group {} to {} of {groups}", pass.base, pass.next))

@@ -2,6 +2,7 @@
 
 use super::PassKind;
 use super::pace::WorkPacer;
+use crate::ids::GroupIndex;
 use outlast_units::{Bytes, Nanos};
 
 /// Groups that a pass may be ahead of the first that is not done: bits of one word.
@@ -12,18 +13,18 @@ pub(super) const AHEAD: u64 = 64;
 pub(crate) struct BackgroundPass {
     pub(crate) kind: PassKind,
     /// Groups below this are done.
-    pub(crate) base: u64,
+    pub(crate) base: GroupIndex,
     /// Groups done among the 64 from `base` on, as bits.
     pub(super) done: u64,
     /// The next group to begin.
-    pub(super) next: u64,
+    pub(super) next: GroupIndex,
     pub(super) in_flight: u32,
     pub(super) pacer: WorkPacer,
 }
 
 impl BackgroundPass {
     /// True if work on `group` is under way.
-    pub(crate) fn has_begun(&self, group: u64) -> bool {
+    pub(crate) fn has_begun(&self, group: GroupIndex) -> bool {
         (self.base..self.next).contains(&group) && self.done >> (group - self.base) & 1 == 0
     }
 

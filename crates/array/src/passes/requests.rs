@@ -1,13 +1,14 @@
 //! Requests for passes: scrubs, and shifts of parity.
 
 use super::{BackgroundPasses, PassKind, ScrubPass};
+use crate::ids::GroupIndex;
 use crate::placement::ShiftPlan;
 use outlast_units::Nanos;
 
 impl BackgroundPasses {
     /// Requests a scrub from the first group on; a scrub under way begins again.
     pub(crate) fn request_scrub(&mut self, repair: bool, mismatches: u64) {
-        self.scrub = Some(ScrubPass { base: 0, repair, mismatches_before: mismatches });
+        self.scrub = Some(ScrubPass { base: GroupIndex(0), repair, mismatches_before: mismatches });
         if self.under_way.as_ref().is_some_and(|pass| pass.kind == PassKind::Scrub) {
             self.under_way = None;
         }
@@ -22,7 +23,11 @@ impl BackgroundPasses {
     /// Requests a scrub by the interval, unless one is requested or under way already.
     pub(crate) fn scrub_by_time(&mut self, mismatches: u64) {
         self.next_scrub = Nanos::MAX;
-        self.scrub.get_or_insert(ScrubPass { base: 0, repair: true, mismatches_before: mismatches });
+        self.scrub.get_or_insert(ScrubPass {
+            base: GroupIndex(0),
+            repair: true,
+            mismatches_before: mismatches,
+        });
         self.pump = true;
     }
 
@@ -74,5 +79,20 @@ impl BackgroundPasses {
         self.shifting = false;
         self.pump = true;
         std::mem::take(&mut self.replan)
+    }
+
+    /// Requests a rebuild; a pass under way is dropped, and the rebuild begins at the first group that a member lacks.
+    pub(crate) fn request_rebuild(&mut self) {
+        self.drop_pass();
+        self.request_pump();
+    }
+
+    /// Stops a pass over whole groups while rows are written back: it would compute whole chunks of the member anew, and
+    /// after a loss of power from parity that is in doubt.
+    pub(crate) fn hold_for_repair(&mut self) {
+        let must_wait = |kind| matches!(kind, PassKind::Resync | PassKind::Scrub | PassKind::Shift);
+        if self.under_way().is_some_and(|pass| must_wait(pass.kind)) {
+            self.drop_pass();
+        }
     }
 }

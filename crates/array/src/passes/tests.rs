@@ -17,15 +17,21 @@ fn the_pass_that_matters_most_comes_first() {
     let mut passes = passes();
     assert_eq!(passes.choose(&view()), None);
     passes.request_scrub(false, 0);
-    assert_eq!(passes.choose(&view()), Some((PassKind::Scrub, 0)));
+    assert_eq!(passes.choose(&view()), Some((PassKind::Scrub, GroupIndex(0))));
     let shift = PassView { can_shift: true, ..view() };
-    assert_eq!(passes.choose(&shift), Some((PassKind::Shift, 0)));
-    let resync = PassView { resync_from: Some(3), ..shift };
-    assert_eq!(passes.choose(&resync), Some((PassKind::Resync, 3)));
-    let rebuild = PassView { rebuild_from: Some(7), ..resync };
-    assert_eq!(passes.choose(&rebuild), Some((PassKind::Rebuild, 7)));
-    assert_eq!(passes.choose(&PassView { can_rebuild: false, ..rebuild }), Some((PassKind::Resync, 3)));
-    assert_eq!(passes.choose(&PassView { recovering: true, ..rebuild }), Some((PassKind::Rebuild, 7)));
+    assert_eq!(passes.choose(&shift), Some((PassKind::Shift, GroupIndex(0))));
+    let resync = PassView { resync_from: Some(GroupIndex(3)), ..shift };
+    assert_eq!(passes.choose(&resync), Some((PassKind::Resync, GroupIndex(3))));
+    let rebuild = PassView { rebuild_from: Some(GroupIndex(7)), ..resync };
+    assert_eq!(passes.choose(&rebuild), Some((PassKind::Rebuild, GroupIndex(7))));
+    assert_eq!(
+        passes.choose(&PassView { can_rebuild: false, ..rebuild }),
+        Some((PassKind::Resync, GroupIndex(3)))
+    );
+    assert_eq!(
+        passes.choose(&PassView { recovering: true, ..rebuild }),
+        Some((PassKind::Rebuild, GroupIndex(7)))
+    );
     assert_eq!(passes.choose(&PassView { recovering: true, ..resync }), None);
 }
 
@@ -35,14 +41,14 @@ fn a_pass_does_every_group_once_whatever_the_order() {
     let mut rng = SplitMix::new(5, "passes");
     for groups in [1, 2, 63, 64, 65, 500] {
         let mut passes = passes();
-        passes.begin(PassKind::Resync, 0);
-        let (mut open, mut seen, mut base) = (Vec::new(), vec![0; groups as usize], 0);
+        passes.begin(PassKind::Resync, GroupIndex(0));
+        let (mut open, mut seen, mut base) = (Vec::new(), vec![0; groups as usize], GroupIndex(0));
         loop {
             match passes.next(groups, true) {
                 PassStep::Work(kind, group) => {
                     assert_eq!(kind, PassKind::Resync);
                     assert!(group < base + AHEAD, "group {group} lies beyond the window at {base}");
-                    seen[group as usize] += 1;
+                    seen[group.index()] += 1;
                     if rng.below(3) == 0 {
                         base = passes.skip(group, Bytes(1)).map_or(base, |(_, done)| done);
                     } else {
@@ -59,7 +65,7 @@ fn a_pass_does_every_group_once_whatever_the_order() {
             }
             assert_eq!(passes.operations(), open.len());
         }
-        assert_eq!((base, seen.iter().all(|&times| times == 1)), (groups, true));
+        assert_eq!((base, seen.iter().all(|&times| times == 1)), (GroupIndex(groups), true));
     }
 }
 
@@ -67,14 +73,17 @@ fn a_pass_does_every_group_once_whatever_the_order() {
 #[test]
 fn operations_of_a_pass_that_was_given_up_are_not_counted() {
     let mut passes = passes();
-    passes.begin(PassKind::Rebuild, 0);
+    passes.begin(PassKind::Rebuild, GroupIndex(0));
     let old = passes.begin_group(Nanos(1), Bytes(1));
     assert_eq!(passes.next(10, false), PassStep::GiveUp);
     passes.drop_pass();
-    passes.begin(PassKind::Scrub, 0);
+    passes.begin(PassKind::Scrub, GroupIndex(0));
     let new = passes.begin_group(Nanos(2), Bytes(1));
-    assert_eq!((passes.end_group(0, old), passes.operations()), (None, 1));
-    assert_eq!((passes.end_group(0, new), passes.operations()), (Some((PassKind::Scrub, 1)), 0));
+    assert_eq!((passes.end_group(GroupIndex(0), old), passes.operations()), (None, 1));
+    assert_eq!(
+        (passes.end_group(GroupIndex(0), new), passes.operations()),
+        (Some((PassKind::Scrub, GroupIndex(1))), 0)
+    );
 }
 
 /// Between 1 and 10 MB/s, pieces of 128 KiB begin as often as the upper limit has it; where the host has moved more than 64 sectors of a member

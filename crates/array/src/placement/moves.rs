@@ -1,6 +1,9 @@
 //! From one placement to the next with as few parity chunks moved as possible.
 
 use super::ParityPlacement;
+use crate::ids::column_number;
+use crate::roles::to_role;
+use outlast_units::to_count;
 
 /// A target placement, and the moves that lead to it.
 #[derive(Clone, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -19,10 +22,10 @@ impl ShiftPlan {
         let (mut parity_moves, mut chunk_moves) = (0, 0);
         for phase in 0..from.period() as usize {
             let pairs = from.columns_at(phase).iter().zip(target.columns_at(phase));
-            chunk_moves += pairs.filter(|(old, new)| old != new).count() as u32;
+            chunk_moves += to_count(pairs.filter(|(old, new)| old != new).count());
             let old = &from.columns_at(phase)[from.data()..];
             let new = &target.columns_at(phase)[from.data()..];
-            parity_moves += new.iter().filter(|column| !old.contains(column)).count() as u32;
+            parity_moves += to_count(new.iter().filter(|column| !old.contains(column)).count());
         }
         Self { target, parity_moves, chunk_moves }
     }
@@ -50,7 +53,7 @@ impl ShiftPlan {
                 let surplus = have[source].saturating_sub(target_counts[source]);
                 let count = surplus.min(target_counts[sink].saturating_sub(have[sink]));
                 if count > 0 {
-                    let moved = move_parity(&mut target, source as u8, sink as u8, count);
+                    let moved = move_parity(&mut target, column_number(source), column_number(sink), count);
                     have[source] -= moved;
                     have[sink] += moved;
                 }
@@ -73,7 +76,7 @@ impl ShiftPlan {
 
 /// Moves up to `count` parity chunks from column `source` to column `sink`; returns how many there were to move.
 fn move_parity(table: &mut ParityPlacement, source: u8, sink: u8, count: u32) -> u32 {
-    let data = table.data() as u8;
+    let data = to_role(table.data());
     let movable = |table: &ParityPlacement, phase: usize| {
         let roles = table.roles_at(phase);
         roles[usize::from(source)] >= data && roles[usize::from(sink)] < data
@@ -85,12 +88,12 @@ fn move_parity(table: &mut ParityPlacement, source: u8, sink: u8, count: u32) ->
     for i in 0..count {
         table.swap(candidates[i * candidates.len() / count], source, sink);
     }
-    count as u32
+    to_count(count)
 }
 
 /// The shortest chain of columns from `source` to one that `is_sink`, along which parity can move.
 fn path_to_sink(table: &ParityPlacement, source: usize, is_sink: impl Fn(usize) -> bool) -> Vec<u8> {
-    let data = table.data() as u8;
+    let data = to_role(table.data());
     let edge = |from: usize, to: usize| {
         (0..table.period() as usize).any(|phase| {
             let roles = table.roles_at(phase);
@@ -102,11 +105,11 @@ fn path_to_sink(table: &ParityPlacement, source: usize, is_sink: impl Fn(usize) 
     let mut queue = std::collections::VecDeque::from([source]);
     while let Some(column) = queue.pop_front() {
         if is_sink(column) {
-            let mut path = vec![column as u8];
+            let mut path = vec![column_number(column)];
             let mut at = column;
             while at != source {
                 at = before[at];
-                path.push(at as u8);
+                path.push(column_number(at));
             }
             path.reverse();
             return path;

@@ -49,16 +49,23 @@ struct SpreadTask {
 impl SpreadTask {
     /// First stripe in which chunk `j` may be placed.
     fn release(self, j: u32) -> u32 {
-        (u64::from(j - 1) * u64::from(self.period) / u64::from(self.count)) as u32
+        to_stripe(u64::from(j - 1) * u64::from(self.period) / u64::from(self.count))
     }
     /// The stripe before which chunk `j` must be placed.
     fn deadline(self, j: u32) -> u32 {
-        (u64::from(j) * u64::from(self.period)).div_ceil(u64::from(self.count)) as u32
+        to_stripe((u64::from(j) * u64::from(self.period)).div_ceil(u64::from(self.count)))
     }
     /// True if the windows of chunks `j` and `j + 1` share a stripe.
     fn overlaps(self, j: u32) -> bool {
         !(u64::from(j) * u64::from(self.period)).is_multiple_of(u64::from(self.count))
     }
+}
+
+/// A stripe of a period, or its end: no chunk is numbered beyond a member's count, so that none lies beyond the period.
+fn to_stripe(stripe: u64) -> u32 {
+    #[allow(clippy::cast_possible_truncation, reason = "at most the period, which has 32 bits")]
+    let stripe = stripe as u32;
+    stripe
 }
 
 /// Order of two members' next chunks: by deadline, then, with `look_ahead`, by the windows that follow (algorithm PF).

@@ -2,7 +2,10 @@
 
 use super::layouts::{LayoutShape, columns, period};
 use super::spread::spread;
+use crate::ids::column_number;
+use crate::roles::to_role;
 use outlast_settings::array::{ParityLayout, Shares};
+use outlast_units::{to_count, to_length};
 
 /// For each stripe of a period, which column holds which *role*: roles `0..data` are the data chunks in the order of
 /// addresses, roles `data..` the parity chunks.
@@ -37,8 +40,8 @@ impl ParityPlacement {
             let start = set.trailing_zeros() as usize;
             let order = (start..start + columns).map(|column| column % columns);
             let is_parity = |column: &usize| set >> column & 1 == 1;
-            column_of.extend(order.clone().filter(|column| !is_parity(column)).map(|column| column as u8));
-            column_of.extend(order.filter(is_parity).map(|column| column as u8));
+            column_of.extend(order.clone().filter(|column| !is_parity(column)).map(column_number));
+            column_of.extend(order.filter(is_parity).map(column_number));
         }
         Self::from_columns(columns, data, column_of)
     }
@@ -52,10 +55,10 @@ impl ParityPlacement {
         let mut role_of = vec![u8::MAX; column_of.len()];
         for (entry, &column) in column_of.iter().enumerate() {
             let stripe = entry / columns;
-            role_of[stripe * columns + usize::from(column)] = (entry % columns) as u8;
+            role_of[stripe * columns + usize::from(column)] = to_role(entry % columns);
         }
         assert!(role_of.iter().all(|&role| role != u8::MAX), "a stripe has two chunks on one column");
-        let period = (column_of.len() / columns) as u32;
+        let period = to_count(column_of.len() / columns);
         Self { columns, data, period, column_of, role_of }
     }
 
@@ -103,7 +106,7 @@ impl ParityPlacement {
     /// The place of `stripe` within the period.
     #[inline]
     pub fn phase(&self, stripe: u64) -> usize {
-        (stripe % u64::from(self.period)) as usize
+        to_length(stripe % u64::from(self.period))
     }
 
     /// The columns of a stripe's roles.

@@ -1,5 +1,6 @@
 //! Records of recoveries, for the user.
 
+use crate::ids::ColumnIndex;
 use outlast_decisions::RepairWay;
 use outlast_units::{Bytes, Nanos};
 use serde::Serialize;
@@ -8,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, outlast_persist::Persist)]
 pub struct MemberRepair {
     /// The member's column.
-    pub member: usize,
+    pub member: ColumnIndex,
     /// The die that failed; dies that failed before the end may be recovered with it.
     pub die: u16,
     /// Method. While a user policy defers the decision: the method of the settings.
@@ -52,7 +53,7 @@ impl MemberRepair {
     }
 
     /// The record of a recovery from the failure of die `die` of member `member`, reported at `at`, that has not begun.
-    pub(crate) fn new(member: usize, die: u16, way: RepairWay, at: Nanos) -> Self {
+    pub(crate) fn new(member: ColumnIndex, die: u16, way: RepairWay, at: Nanos) -> Self {
         Self {
             member,
             die,

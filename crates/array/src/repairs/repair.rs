@@ -1,25 +1,29 @@
 //! One recovery under way: its queries, the rows that they list, and its next action.
 
+mod action;
 mod check;
 
+pub(crate) use action::{RepairAction, RepairLimits};
+
+use crate::ids::{ColumnIndex, GroupIndex, RangeIndex, RepairId};
 use crate::layout::RowRange;
 use crate::passes::{NextStart, WorkPacer};
 use crate::ranges::RangeSet;
 use outlast_decisions::RepairWay;
 use outlast_settings::array::{BackgroundConfig, RepairConfig};
-use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
+use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES, to_count};
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Lost rows of one chunk, to be recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub(crate) struct RepairRows {
-    pub(crate) group: u64,
+    pub(crate) group: GroupIndex,
     pub(crate) rows: RowRange,
     /// The member can still read the rows, and only asks for them to be written again.
     pub(crate) readable: bool,
     /// The range of the query that listed them.
-    pub(crate) range: u32,
+    pub(crate) range: RangeIndex,
     /// First sector of them on the member.
     pub(crate) sector: u64,
 }
@@ -27,52 +31,26 @@ pub(crate) struct RepairRows {
 /// A range that has been queried and is not yet recovered.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 struct RepairSpan {
-    range: u32,
+    range: RangeIndex,
     /// Items of it that are not yet recovered.
     left: u32,
     answered: bool,
-}
-
-/// The limits of a recovery in place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RepairLimits {
-    /// Ranges of a member.
-    pub(crate) ranges: u32,
-    /// Ranges under way at once.
-    pub(crate) queries: usize,
-    /// All lost rows are identified before any is recovered.
-    pub(crate) identify_first: bool,
-    /// Operations under way at once.
-    pub(crate) window: u32,
-}
-
-/// The next action of a recovery in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RepairAction {
-    /// Wait for commands under way; also of recoveries that are not in place.
-    Wait,
-    /// Query the next range.
-    Ask,
-    /// Recover the next rows.
-    Recover,
-    /// Flush the member: everything is recovered.
-    Flush,
 }
 
 /// A recovery under way.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct ActiveRepair {
     /// Index of its record.
-    pub(crate) id: u32,
-    pub(crate) column: usize,
+    pub(crate) id: RepairId,
+    pub(crate) column: ColumnIndex,
     pub(crate) way: RepairWay,
     /// Limit of its rate, a share of the link.
     pub(crate) rate: Option<ByteRate>,
     /// The next range to query.
-    next_range: u32,
+    next_range: RangeIndex,
     spans: VecDeque<RepairSpan>,
     /// Open queries: range and time of each.
-    queries: Vec<(u32, Nanos)>,
+    queries: Vec<(RangeIndex, Nanos)>,
     /// Rows to be recovered.
     items: VecDeque<RepairRows>,
     /// Operations under way.
@@ -90,13 +68,13 @@ pub(crate) struct ActiveRepair {
 
 impl ActiveRepair {
     /// A recovery with record `id` that begins.
-    pub(crate) fn new(id: u32, column: usize, way: RepairWay, rate: Option<ByteRate>) -> Self {
+    pub(crate) fn new(id: RepairId, column: ColumnIndex, way: RepairWay, rate: Option<ByteRate>) -> Self {
         Self {
             id,
             column,
             way,
             rate,
-            next_range: 0,
+            next_range: RangeIndex(0),
             spans: VecDeque::new(),
             queries: Vec::new(),
             items: VecDeque::new(),
@@ -120,38 +98,16 @@ impl ActiveRepair {
         self.ops as usize
     }
 
-    /// The next action. Queries go before recovery, so that there are always rows to recover.
-    pub(crate) fn next_action(&self, limits: &RepairLimits) -> RepairAction {
-        if self.way != RepairWay::Die || self.flushing {
-            return RepairAction::Wait;
-        }
-        // If everything is identified first, only open queries count: ranges with listed rows wait for the others.
-        let under_way = if limits.identify_first { self.queries.len() } else { self.spans.len() };
-        let is_identified = self.next_range == limits.ranges && self.queries.is_empty();
-        if self.next_range < limits.ranges && under_way < limits.queries {
-            RepairAction::Ask
-        } else if is_identified && self.items.is_empty() && self.ops == 0 {
-            RepairAction::Flush
-        } else if self.ops >= limits.window
-            || limits.identify_first && !is_identified
-            || self.items.is_empty()
-        {
-            RepairAction::Wait
-        } else {
-            RepairAction::Recover
-        }
-    }
-
     /// Takes the next range, which is to be queried.
-    pub(crate) fn take_range(&mut self) -> u32 {
+    pub(crate) fn take_range(&mut self) -> RangeIndex {
         let range = self.next_range;
-        self.next_range += 1;
+        self.next_range = range + 1;
         self.spans.push_back(RepairSpan { range, left: 0, answered: false });
         range
     }
 
     /// Notes that a range is queried.
-    pub(crate) fn note_query(&mut self, now: Nanos, range: u32) {
+    pub(crate) fn note_query(&mut self, now: Nanos, range: RangeIndex) {
         debug_assert!(
             self.queries.iter().all(|&(queried, _)| queried != range),
             "a range has one open query at a time"
@@ -165,7 +121,7 @@ impl ActiveRepair {
     }
 
     /// Closes the query of a range; returns the time of the query, or `None` if there is none.
-    pub(crate) fn take_answer(&mut self, range: u32) -> Option<Nanos> {
+    pub(crate) fn take_answer(&mut self, range: RangeIndex) -> Option<Nanos> {
         let place = self.queries.iter().position(|&(queried, _)| queried == range)?;
         Some(self.queries.swap_remove(place).1)
     }
@@ -179,7 +135,7 @@ impl ActiveRepair {
     }
 
     /// Notes that all `count` items of a range are listed. Returns true if no query is open.
-    pub(crate) fn range_listed(&mut self, range: u32, count: u32) -> bool {
+    pub(crate) fn range_listed(&mut self, range: RangeIndex, count: u32) -> bool {
         if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
             // A range without lost rows is dropped at once.
             *span = RepairSpan { range, left: count, answered: true };
@@ -194,7 +150,7 @@ impl ActiveRepair {
 
     /// True if every range has been queried and answered.
     pub(crate) fn knows_all(&self, ranges: u32) -> bool {
-        self.next_range == ranges && self.queries.is_empty()
+        self.next_range.0 == ranges && self.queries.is_empty()
     }
 
     /// True if recovery of some rows has not begun.
@@ -234,7 +190,7 @@ impl ActiveRepair {
     }
 
     /// Notes that an item of a range has been recovered; `sectors`: its sectors on the member.
-    pub(crate) fn recovered(&mut self, range: u32, sectors: Option<Range<u64>>) {
+    pub(crate) fn recovered(&mut self, range: RangeIndex, sectors: Option<Range<u64>>) {
         assert!(self.ops > 0, "an operation of a repair ends once");
         self.ops -= 1;
         if let Some(span) = self.spans.iter_mut().find(|span| span.range == range) {
@@ -295,6 +251,6 @@ impl ActiveRepair {
     fn drop_done_spans(&mut self) {
         let before = self.spans.len();
         self.spans.retain(|span| !span.answered || span.left > 0);
-        self.ranges_done += (before - self.spans.len()) as u32;
+        self.ranges_done += to_count(before - self.spans.len());
     }
 }

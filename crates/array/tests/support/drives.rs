@@ -1,12 +1,11 @@
 //! Small drives that keep their bytes, and what every trial of an array of them does: random commands, losses of power, and a reckoning.
 
 use super::Host;
+use super::settings::{ArraySettings, array_of};
 use outlast_array::{Array, ArrayHealth};
 use outlast_device::{Command, Device, Op};
 use outlast_media::{DefectConfig, Geometry, HazardConfig, PageTimes, Timing};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, ChunkOrder, Consistency, EjectionConfig, Level, LogConfig, LogPlace,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use outlast_settings::drive::{ControllerConfig, SsdConfig};
 use outlast_settings::ftl::FtlConfig;
 use outlast_ssd::Ssd;
@@ -64,27 +63,10 @@ pub(crate) fn drive(
 
 /// An array in which everything comes soon.
 pub(crate) fn small(level: Level, members: u16, consistency: Consistency) -> ArrayConfig {
-    ArrayConfig {
-        chunk: Bytes::kib(16),
-        consistency,
-        log: LogConfig {
-            size: Bytes::kib(128),
-            bitmap_chunk: Bytes::kib(64),
-            bitmap_delay: Nanos::millis(3),
-            place: LogPlace::Members,
-        },
-        background: BackgroundConfig {
-            min_rate: ByteRate::new(40_000_000),
-            max_rate: None,
-            window: 6,
-            chunks: ChunkOrder::default(),
-            scrub_interval: None,
-            own: None,
-        },
-        // Broken pages are many here, and members leave on command.
-        ejection: EjectionConfig { read_errors: u32::MAX, ..EjectionConfig::default() },
-        ..ArrayConfig::new(level, members)
-    }
+    let config = array_of(level, members).with_chunk(Bytes::kib(16)).with_consistency(consistency);
+    let config = config.with_small_log(Bytes::kib(128)).with_rates(Some(40_000_000), None).with_window(6);
+    // Broken pages are many here, and members leave on command.
+    config.with_read_errors(u32::MAX)
 }
 
 /// An array under trial.

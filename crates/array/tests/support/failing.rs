@@ -1,22 +1,34 @@
-//! A device whose writes end as a test has it.
+//! A device whose writes and reads end as a test has it.
 
 use outlast_array::PlainDevice;
 use outlast_device::{Command, Completion, Device, Extent, Identity, Op, Outcome, Smart, Tag};
 use outlast_units::{Lba, Nanos};
 use std::collections::BTreeSet;
 
-/// A [`PlainDevice`] whose every write ends with `writes_end`, where that is set: it has not taken the write.
+/// A [`PlainDevice`] whose every write ends with `writes_end`, where that is set: it has not taken the write. Reads with limited retry fail where
+/// `retries_help`, and all reads where `is_unreadable`.
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     pub(crate) inner: PlainDevice,
     pub(crate) writes_end: Option<Outcome>,
-    /// Writes under way that will end so.
+    pub(crate) retries_help: bool,
+    pub(crate) is_unreadable: bool,
+    /// Writes that it has taken.
+    pub(crate) writes: u64,
+    /// Commands under way that will end so.
     tags: BTreeSet<Tag>,
 }
 
 impl Failing {
     pub(crate) fn new(inner: PlainDevice) -> Self {
-        Self { inner, writes_end: None, tags: BTreeSet::new() }
+        Self {
+            inner,
+            writes_end: None,
+            retries_help: false,
+            is_unreadable: false,
+            writes: 0,
+            tags: BTreeSet::new(),
+        }
     }
 }
 
@@ -30,9 +42,14 @@ impl Device for Failing {
             self.tags.insert(tag);
             let kept = Command { op: Op::Read, ..command };
             self.inner.submit(now, kept, tag);
-        } else {
-            self.inner.submit_data(now, command, tag, data);
+            return;
         }
+        let fails = self.is_unreadable || self.retries_help && command.limited_retry;
+        if command.op == Op::Read && fails {
+            self.tags.insert(tag);
+        }
+        self.writes += u64::from(command.op == Op::Write);
+        self.inner.submit_data(now, command, tag, data);
     }
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.inner.take_data(tag)
@@ -45,7 +62,7 @@ impl Device for Failing {
         self.inner.advance(now, completions);
         for completion in &mut completions[from..] {
             if self.tags.remove(&completion.tag) {
-                completion.outcome = self.writes_end.unwrap_or(Outcome::Ok);
+                completion.outcome = self.writes_end.unwrap_or(Outcome::MediumError);
             }
         }
     }

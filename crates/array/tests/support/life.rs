@@ -1,28 +1,21 @@
 //! An array's life: random work of a host while members lose dies, fail, are replaced, and lose power.
 
+use super::settings::{ArraySettings, array_of, by};
 use super::{Host, command, plain};
 use outlast_array::{Array, ArrayCounters, ArrayEvent, MemberRepair, PlainDevice, PlainFailure};
 use outlast_decisions::RepairWay;
 use outlast_device::{Device, NoticeKind, Op};
 use outlast_persist::{Reader, Restore, Writer};
-use outlast_settings::array::{
-    ArrayConfig, BackgroundConfig, Consistency, EjectionConfig, Level, RepairConfig,
-};
+use outlast_settings::array::{ArrayConfig, Consistency, Level};
 use outlast_units::rng::SplitMix;
-use outlast_units::{ByteRate, Bytes, Nanos};
+use outlast_units::{Bytes, Nanos};
 
 pub(crate) const SECTORS: u64 = 400;
 pub(crate) const WAYS: [RepairWay; 3] = [RepairWay::Die, RepairWay::Assist, RepairWay::Rebuild];
 
 /// Small chunks, and nothing that paces.
 pub(crate) fn small(level: Level, members: u16, way: RepairWay) -> ArrayConfig {
-    ArrayConfig {
-        chunk: Bytes::kib(4),
-        background: BackgroundConfig { min_rate: None, max_rate: None, ..BackgroundConfig::default() },
-        repair: RepairConfig { way, range: Bytes::kib(64), ..RepairConfig::default() },
-        ejection: EjectionConfig { read_errors: 30, ..EjectionConfig::default() },
-        ..ArrayConfig::new(level, members)
-    }
+    array_of(level, members).unpaced().with_repair(by(way)).with_read_errors(30)
 }
 
 /// True if a loss of power may leave parity wrong that is needed before a resynchronisation.
@@ -202,11 +195,8 @@ pub(crate) fn life(config: &ArrayConfig, seed: u64) -> Life {
 
 /// With rates for all that the array does for itself, and no work of other kinds.
 pub(crate) fn at_rates(way: RepairWay, min: u64, max: u64) -> ArrayConfig {
-    let mut config = ArrayConfig { spares: 2, ..small(Level::Raid5, 4, way) };
-    (config.consistency, config.log.size) = (Consistency::Ppl, Bytes::kib(32));
-    config.background.min_rate = ByteRate::new(min);
-    config.background.max_rate = ByteRate::new(max);
-    config
+    let config = small(Level::Raid5, 4, way).with_spares(2).with_consistency(Consistency::Ppl);
+    config.with_rates(Some(min), Some(max)).with(|config| config.log.size = Bytes::kib(32))
 }
 
 /// A die has failed.

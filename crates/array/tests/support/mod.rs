@@ -5,6 +5,7 @@ pub(crate) mod drives;
 pub(crate) mod failing;
 pub(crate) mod life;
 pub(crate) mod policies;
+pub(crate) mod settings;
 
 use outlast_array::{Array, ArrayCounters, PlainDevice};
 use outlast_device::{Command, Completion, Device, LatencyCause, Op, Outcome, Tag};

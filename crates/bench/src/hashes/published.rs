@@ -88,7 +88,12 @@ fn less_flash(scenario: &mut Scenario) -> f64 {
     let part = die(geometry) / die(&before);
     let raw = geometry.raw_capacity().0 as f64;
     // The mapping table takes some of so few superblocks, and its stream one.
-    let most_user = if device.ftl.map_flush.is_some() { USER - 0.06 } else { USER };
+    let mut most_user = if device.ftl.map_flush.is_some() { USER - 0.06 } else { USER };
+    // Classes have open superblocks of their own in each core.
+    let classes = device.protection.as_ref().map_or(0, |protection| protection.classes.len());
+    if classes * usize::from(device.controller.flash_cores) > 4 {
+        most_user -= 0.3;
+    }
     let user = device.ftl.user_capacity(&before).0 as f64;
     let share = (user / before.raw_capacity().0 as f64).min(most_user);
     let unit = device.ftl.mapping_unit.0;

@@ -41,7 +41,7 @@ pub(super) struct RunCounts {
 
 /// The run loop, with time and without.
 const RUN: &str = "run::LegRunner::run";
-const UNTIMED: &str = "run::LegRunner::run_untimed";
+const UNTIMED: &str = "run::loops::run_untimed";
 const PREPARE: &str = "precondition::prepare";
 
 pub(super) fn all() -> Vec<CountedCase> {

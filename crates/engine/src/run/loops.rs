@@ -1,4 +1,4 @@
-//! The loops of a run: closed, open, and by jobs.
+//! The loops of a run: closed, open, by jobs, and without time.
 //!
 //! Each begins with the completions that the previous leg left unsettled, of which the first has none.
 
@@ -6,7 +6,7 @@ use super::{LegRunner, RunEnding};
 use crate::drives::AsDriveSet;
 use crate::error::EngineError;
 use crate::simulated_device::SimulatedDevice;
-use outlast_device::Completion;
+use outlast_device::{Completion, Outcome};
 use outlast_units::Nanos;
 use outlast_workload::JobStep;
 
@@ -221,5 +221,36 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             }
             schedule.ready.pop_front();
         }
+    }
+
+    /// Runs the workload without time: every command ends before the next begins. Never inlined, as [`LegRunner::run`].
+    #[inline(never)]
+    pub(crate) fn run_untimed(&mut self) -> Result<RunEnding, EngineError> {
+        self.state.has_begun = true;
+        self.device.reset(Nanos::ZERO);
+        let end = self.workload.duration.unwrap_or(Nanos::MAX);
+        let mut ending = RunEnding::Complete;
+        while let Some(request) = self.next_request()? {
+            if request.at > end {
+                break;
+            }
+            let outcome = self.device.apply(&request.command);
+            self.state.recorder.count(&request.command, outcome);
+            self.state.done += 1;
+            if self.is_stopped() {
+                ending = RunEnding::Stopped;
+                break;
+            }
+            // A worn-out drive takes no more writes: the study is over.
+            if outcome == Outcome::ReadOnly {
+                break;
+            }
+        }
+        // The outcome is ignored: only a worn-out drive has one, and its study is over anyway.
+        self.device.catch_up();
+        self.device.end_untimed();
+        let counts = self.device.snapshot(self.state.now);
+        self.state.recorder.finish(&counts);
+        Ok(ending)
     }
 }

@@ -24,13 +24,13 @@ pub struct LatencyByOp {
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct StreamLatency {
-    pub stream: u8,
+    pub stream: u16,
     pub read: Option<LatencyFigures>,
     pub write: Option<LatencyFigures>,
 }
 
 /// Histograms by stream hint, in order; empty if every command had hint 0. Hint 0 is what the others leave of all.
-fn streams(recorder: &RunRecorder) -> Vec<(u8, ByOp)> {
+fn streams(recorder: &RunRecorder) -> Vec<(u16, ByOp)> {
     if recorder.by_stream.is_empty() {
         return Vec::new();
     }

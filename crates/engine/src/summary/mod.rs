@@ -28,9 +28,9 @@ pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
 pub use power::MountFigures;
 pub use queue::{ControllerLoad, DieWork, LittlesLaw, LoadFigures, UtilisationSpread};
 pub use reliability::{
-    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, ProtectionFigures, RberFigures,
-    RedundancyFigures, RedundancyLost, ReliabilityFigures, ScrubFigures, StripeRecovery, TailProbability,
-    TwinComparison,
+    ChangeMade, ClassFigures, CorrectedBy, ExactProbabilities, PredictionFigures, ProtectionFigures,
+    RberFigures, RedundancyFigures, RedundancyLost, ReliabilityFigures, ScrubFigures, StripeRecovery,
+    TailProbability, TwinComparison,
 };
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::WearFigures;

@@ -2,7 +2,7 @@
 
 use crate::drives::DriveSet;
 use crate::latency::LatencyFigures;
-use outlast_ssd::Reason;
+use outlast_ssd::{PredictionCounts, Reason};
 use serde::Serialize;
 
 /// Errors, their correction, and the exact probability that it would have failed.
@@ -19,6 +19,9 @@ pub struct ReliabilityFigures {
     pub rereads_per_read: f64,
     /// Units read, by the mechanism that delivered them.
     pub corrected_by: CorrectedBy,
+    /// Units that reads with limited retry gave up; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_retry_errors: Option<u64>,
     /// Commands that ended with a medium error.
     pub medium_errors: u64,
     /// Attempts to rebuild units from their stripe.
@@ -37,10 +40,30 @@ pub struct ReliabilityFigures {
     pub erase_failures: u64,
     /// Faults that happened, scheduled or by chance, over the drive's life.
     pub faults: u64,
+    /// Dies that were expected to fail; absent without `device.repair.predict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<PredictionFigures>,
     /// Raw bit error rate over blocks with data, at the end.
     pub rber: Option<RberFigures>,
     /// Comparison with a twin without errors; absent unless `run.twin` asks for it.
     pub twin: Option<TwinComparison>,
+}
+
+/// Predictions of failing dies over the drive's life, and what became of them by the end.
+#[derive(Clone, Debug, Serialize)]
+pub struct PredictionFigures {
+    /// Dies that were expected to fail.
+    pub dies: u64,
+    /// Dies among them that work at the end.
+    pub false_alarms: u64,
+    /// Dies that failed before they were expected to.
+    pub missed: u64,
+}
+
+impl From<PredictionCounts> for PredictionFigures {
+    fn from(PredictionCounts { expected, false_alarms, missed }: PredictionCounts) -> Self {
+        Self { dies: expected, false_alarms, missed }
+    }
 }
 
 /// Exact probabilities after each mechanism.

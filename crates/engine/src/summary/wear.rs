@@ -3,7 +3,6 @@
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
 use crate::table::{ResultColumn, ResultTable};
-use outlast_ftl::Ftl;
 use outlast_ssd::Ssd;
 use outlast_units::CoreId;
 use serde::Serialize;
@@ -23,14 +22,14 @@ pub struct WearFigures {
 }
 
 pub(crate) fn wear(ssd: &DriveSet<'_>) -> WearFigures {
-    let in_use: outlast_ftl::BlockWear = ssd.ftls().map(Ftl::worn).sum();
+    let in_use: outlast_ftl::BlockWear = ssd.ftls().map(|ftl| ftl.space().worn()).sum();
     WearFigures {
         mean_pe: in_use.mean(),
         max_pe: in_use.most,
         // Without blocks in use, `least` is the largest number there is.
         min_pe: in_use.least.min(in_use.most),
-        bad_blocks: ssd.ftls().map(Ftl::bad_blocks).sum(),
-        spare_blocks_left: ssd.ftls().map(Ftl::spare_blocks_left).sum(),
+        bad_blocks: ssd.ftls().map(|ftl| ftl.space().bad_blocks()).sum(),
+        spare_blocks_left: ssd.ftls().map(|ftl| ftl.space().spare_blocks_left()).sum(),
     }
 }
 
@@ -64,8 +63,8 @@ pub(crate) fn wear_table(drives: &DriveSet<'_>) -> Option<ResultTable> {
 fn wear_rows(ssd: &Ssd, device: u64, columns: &mut [Vec<u64>; 8]) {
     let geometry = &ssd.config().geometry;
     for (core, ftl) in (0..).map(CoreId).zip(ssd.ftls()) {
-        let blocks = ftl.blocks();
-        for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(ftl.all_bad()) {
+        let blocks = ftl.space().blocks();
+        for ((index, &cycles), bad) in blocks.all_cycles().iter_indexed().zip(ftl.space().all_bad()) {
             let at = blocks.address(index);
             let die = ssd.dies_of_core(core)[at.die];
             let channel = geometry.locate(die).channel.0;

@@ -1,18 +1,11 @@
 //! Scenarios in a few lines, and what the tests look at in a result.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+mod drive;
 pub(crate) mod steps;
 
+pub(crate) use drive::DriveText;
 use outlast_engine::{ResultTable, RunControl, RunResult, RunSummary, Scenario, Simulation, parse_text};
-
-/// Flash that is quick to simulate and has round times; the tests replace what they are about.
-pub(crate) const TIMING: &str = r#"
-[device.timing]
-read = "60us"
-program = "700us"
-erase = "3500us"
-bus = "800MB/s"
-"#;
 
 /// A scenario from its text.
 pub(crate) fn scenario(text: &str) -> Scenario {

@@ -1,27 +1,13 @@
 //! Runs that go on step by step: the drives, arrays and hosts of such tests, and the steps.
 
-use super::{TIMING, scenario};
+use super::{DriveText, scenario};
 use outlast_engine::{LegGoal, RunControl, RunProgress, RunResult, RunStatus, Scenario, Simulation};
 use outlast_units::Nanos;
 
-pub(crate) const DRIVE: &str = r#"
-[device.geometry]
-channels = 4
-chips_per_channel = 1
-dies_per_chip = 2
-planes_per_die = 1
-blocks_per_plane = 64
-pages_per_block = 32
-page_size = "16KiB"
-[device.ftl]
-over_provisioning = 0.6
-spare_blocks = 4
-[device.controller]
-write_buffer = "2MiB"
-[precondition]
-overwrite = "random"
-max_drive_writes = 1
-"#;
+/// Eight dies with room for a die that fails.
+pub(crate) fn drive() -> DriveText {
+    DriveText::channels(4).dies(2).blocks(64, 32, "16KiB").spare(0.6).ftl("spare_blocks = 4").buffer("2MiB")
+}
 
 pub(crate) const ARRAY: &str = r#"
 [array]
@@ -71,8 +57,16 @@ startdelay=1
 """
 "#;
 
+/// The scenario of these tests' drive, written over once, with further tables.
 pub(crate) fn made(parts: &[&str]) -> Scenario {
-    scenario(&format!("name = \"steps\"\nseed = 3\n{TIMING}{}", parts.concat()))
+    made_on(&drive(), parts)
+}
+
+pub(crate) fn made_on(drive: &DriveText, parts: &[&str]) -> Scenario {
+    let parts = parts.concat();
+    scenario(&format!(
+        "name = \"steps\"\nseed = 3\n{drive}[precondition]\noverwrite = \"random\"\nmax_drive_writes = 1\n{parts}"
+    ))
 }
 
 pub(crate) fn go(_: &RunProgress) -> RunControl {

@@ -5,7 +5,9 @@ use outlast_flash::{
     CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSetup, FlashSource, InternalTask,
     TaskReadAnswer,
 };
-use outlast_media::{ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing};
+use outlast_media::{
+    CellMode, ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing,
+};
 use outlast_units::{ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,6 +44,7 @@ pub(crate) struct Shape {
     pub(crate) background_every: u8,
     pub(crate) internal: Option<u32>,
     pub(crate) think_time: u64,
+    pub(crate) modes: &'static [CellMode],
 }
 
 impl Default for Shape {
@@ -61,6 +64,7 @@ impl Default for Shape {
             background_every: 32,
             internal: None,
             think_time: 0,
+            modes: &[],
         }
     }
 }
@@ -134,6 +138,7 @@ impl Caller {
         let room = Flash::new(&FlashSetup {
             geometry: &shape.geometry(),
             timing: &timing,
+            modes: shape.modes,
             unit_size: Bytes(4096),
             program_unit: shape.program_unit,
             one_shot: 1,

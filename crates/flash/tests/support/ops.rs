@@ -2,10 +2,10 @@
 
 use super::{COMMAND, PROGRAM, READ, Tag, UNIT};
 use outlast_flash::{BlockRow, FlashOp};
-use outlast_units::{BlockId, Row};
+use outlast_units::{BlockId, ModeId, Row};
 
 pub(crate) fn place(block: u32, row: u32) -> BlockRow {
-    BlockRow { block: BlockId(block), row: Row(row) }
+    BlockRow { block: BlockId(block), row: Row(row), mode: ModeId::FIRST }
 }
 
 /// The read of `mask` in row `row` of block `block`.

@@ -60,9 +60,32 @@ fn a_code_wider_than_the_dies_changes_nothing() {
 
 #[test]
 fn lanes_that_are_gone_hold_nothing() {
-    let (layout, _, mut codes) = codes();
+    let (layout, streams, mut codes) = codes();
     let mut dead = LaneSet::new(4);
     dead.insert(LaneIndex(2));
-    codes.count_data_units(&layout, Some(&dead));
+    codes.count_data_units(&layout, &streams, Some(&dead));
     assert_eq!(codes.most_data_units(), 9);
+}
+
+/// Answer of [`CodeTable::check_restored`] to codes that `forge` has changed; superblock 1 has been opened with a code.
+fn check_forged(forge: impl Fn(&mut CodeTable)) -> Result<(), String> {
+    let (layout, streams, mut codes) = codes();
+    codes.assign_to(FREE, streams.gc(1));
+    forge(&mut codes);
+    codes.check_restored(&layout, &streams, None, |_| ModeId::FIRST)
+}
+
+#[test]
+fn stripes_that_were_read_follow_from_their_code() {
+    assert_eq!(check_forged(|_| ()), Ok(()));
+    let other = |codes: &mut CodeTable| codes.codes[0].0.data = 2;
+    assert!(check_forged(other).unwrap_err().contains("do not follow from it"));
+}
+
+#[test]
+fn codes_of_classes_superblocks_and_streams_that_were_read_are_there() {
+    assert!(check_forged(|codes| codes.of_class.truncate(1)).unwrap_err().contains("classes have a code"));
+    assert!(check_forged(|codes| codes.of_class[0].parity = 9).is_err());
+    assert!(check_forged(|codes| codes.of[FREE] = 3).unwrap_err().contains("none of its mode"));
+    assert!(check_forged(|codes| codes.data_units[Stream(0)] += 1).unwrap_err().contains("data slots"));
 }

@@ -1,8 +1,7 @@
 //! Coalescing: a unit that the host writes again before it is programmed is replaced in its slot.
 
-use super::Ftl;
+use crate::ftl::Ftl;
 use crate::streams::StreamCause;
-use crate::table::PageMapping;
 use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu};
 
@@ -24,26 +23,32 @@ impl Ftl {
     #[inline(never)]
     fn slot_to_replace(&self, lpn: Lpn) -> Option<Ppn> {
         let held = self.held.as_ref()?;
-        let slot = self.map.lookup(lpn);
+        let slot = self.pages.map().lookup(lpn);
         if !slot.is_some() {
             return None;
         }
-        let superblock = self.layout.superblock_of(slot);
-        if self.superblocks.to_come(superblock) == 0 {
+        let superblock = self.space.layout().superblock_of(slot);
+        if self.space.superblocks().to_come(superblock) == 0 {
             return None;
         }
-        let stream = self.superblocks.opened_by(superblock);
-        let (pu, _) = self.layout.pu_of(slot);
-        let is_open = held.has(pu) || self.begun_pu(stream) == Some(pu);
+        let stream = self.space.superblocks().opened_by(superblock);
+        let (pu, _) = self.space.layout().pu_of(slot);
+        let is_open = held.has(pu) || self.space.begun_pu(stream) == Some(pu);
         // Units that relocation moved are not new, wherever they had to go, and a flush does not wait for them.
-        (is_open && self.streams.cause(stream) == StreamCause::Host && self.is_new(slot)).then_some(slot)
+        (is_open
+            && self.space.streams().cause(stream) == StreamCause::Host
+            && self.pages.is_new(&self.space, slot))
+        .then_some(slot)
     }
 
     /// Replaces the data in `slot`, which is [replaceable](Ftl::replaceable), by new data of the host: `unit`, when bytes are kept.
     pub fn replace(&mut self, slot: Ppn, unit: Option<UnitBytes>) {
-        debug_assert!(self.replaceable(self.map.owner(slot)) == Some(slot), "slot {slot} takes no new data");
-        self.counts.count_coalesced();
-        if let (Some(contents), Some(unit)) = (&mut self.contents, unit) {
+        debug_assert!(
+            self.replaceable(self.pages.map().owner(slot)) == Some(slot),
+            "slot {slot} takes no new data"
+        );
+        self.space.counts_mut().count_coalesced();
+        if let (Some(contents), Some(unit)) = (self.space.contents_mut(), unit) {
             contents.replace(slot.0, unit);
         }
     }
@@ -64,7 +69,7 @@ impl Ftl {
 
     /// Units in program units that are held back.
     pub fn held_units(&self) -> u32 {
-        self.held.as_ref().map_or(0, |held| held.len() * self.layout.units_per_pu())
+        self.held.as_ref().map_or(0, |held| held.len() * self.space.layout().units_per_pu())
     }
 
     /// Programs, without time, all program units that are held back.
@@ -78,9 +83,12 @@ impl Ftl {
     pub(super) fn check_held(&self) -> Result<(), String> {
         let Some(held) = &self.held else { return Ok(()) };
         held.check(|pu| {
-            let (superblock, _) = self.layout.within_superblock(pu);
-            let is_host = self.streams.cause(self.superblocks.opened_by(superblock)) == StreamCause::Host;
-            is_host && self.superblocks.to_come(superblock) != 0 && !self.superblocks.is_programmed(pu)
+            let (superblock, _) = self.space.layout().within_superblock(pu);
+            let is_host = self.space.streams().cause(self.space.superblocks().opened_by(superblock))
+                == StreamCause::Host;
+            is_host
+                && self.space.superblocks().to_come(superblock) != 0
+                && !self.space.superblocks().is_programmed(pu)
         })
     }
 }

@@ -1,36 +1,34 @@
 //! Look-ups: slots, owners, blocks, views.
 
-use super::{Ftl, ParityView, SpaceView, StreamView, SuperblockView};
+use super::{RedundancyView, StreamView, SuperblockView};
+use crate::ftl::Ftl;
 use crate::layout::SlotLayout;
+use crate::pages::{MountOptions, MountReads};
+use crate::space::{FlashSpace, ParityView};
 use crate::streams::StreamTable;
-use crate::table::PageMapping;
 use outlast_media::UnitBytes;
-use outlast_units::{BlockIndex, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
+use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
 impl Ftl {
     /// The arithmetic of slots.
     #[inline]
     pub fn layout(&self) -> &SlotLayout {
-        &self.layout
+        self.space.layout()
     }
+
     /// The streams, and what each is for.
     #[inline]
     pub fn streams(&self) -> &StreamTable {
-        &self.streams
-    }
-    /// Class of the data of a superblock.
-    #[inline]
-    pub(super) fn class_of_superblock(&self, superblock: SuperblockId) -> u8 {
-        self.streams.class(self.superblocks.opened_by(superblock))
+        self.space.streams()
     }
 
     /// One superblock.
     #[inline]
     pub fn superblock(&self, superblock: SuperblockId) -> SuperblockView<'_> {
         debug_assert!(
-            superblock.0 < self.layout.superblocks(),
+            superblock.0 < self.space.layout().superblocks(),
             "superblock {superblock} of {}",
-            self.layout.superblocks()
+            self.space.layout().superblocks()
         );
         SuperblockView { ftl: self, id: superblock }
     }
@@ -38,118 +36,115 @@ impl Ftl {
     /// One stream.
     #[inline]
     pub fn stream(&self, stream: Stream) -> StreamView<'_> {
-        debug_assert!(stream.0 < self.streams.count(), "stream {} of {}", stream.0, self.streams.count());
+        debug_assert!(
+            stream.0 < self.space.streams().count(),
+            "stream {} of {}",
+            stream.0,
+            self.space.streams().count()
+        );
         StreamView { ftl: self, stream }
     }
 
-    /// Room.
+    /// Superblocks: room, blocks, codes, lanes.
     #[inline]
-    pub fn space(&self) -> SpaceView<'_> {
-        SpaceView { ftl: self }
+    pub fn space(&self) -> &FlashSpace {
+        &self.space
     }
 
     /// Parity.
     #[inline]
     pub fn parity(&self) -> ParityView<'_> {
-        ParityView { ftl: self }
-    }
-
-    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
-    #[inline]
-    pub fn lookup(&self, lpn: Lpn) -> Ppn {
-        self.map.lookup(lpn)
-    }
-
-    /// The logical page that a slot was written for; it is stale unless [`Ftl::lookup`] leads back.
-    #[inline]
-    pub fn owner(&self, slot: Ppn) -> Lpn {
-        self.map.owner(slot)
-    }
-
-    /// True if a slot's program unit is on flash, not still in the buffer.
-    #[inline]
-    pub fn is_programmed(&self, slot: Ppn) -> bool {
-        self.superblocks.to_come(self.layout.superblock_of(slot)) == 0 || {
-            let (pu, _) = self.layout.pu_of(slot);
-            self.superblocks.is_programmed(pu)
-        }
-    }
-
-    /// The block of a superblock in one plane of a die.
-    #[inline]
-    pub fn block_index(&self, superblock: SuperblockId, local_die: LocalDie, plane: u16) -> BlockIndex {
-        self.physical.blocks().index(self.physical.block(superblock, local_die, plane))
-    }
-
-    /// The superblock that a block belongs to; `None` of a spare or bad one.
-    pub fn superblock_of_block(&self, block: BlockIndex) -> Option<SuperblockId> {
-        self.physical.superblock_of(&self.layout, self.physical.blocks().address(block))
-    }
-
-    /// Sets the wear that blocks come with, in the order of [`PhysicalBlocks::all_cycles`](outlast_media::PhysicalBlocks::all_cycles).
-    pub fn set_wear(&mut self, cycles: &[u32]) {
-        self.physical.set_cycles(cycles);
-        for superblock in self.superblocks.ids() {
-            let lanes = self.lanes.erasable(superblock);
-            let cycles = self.physical.mean_cycles(&self.layout, superblock, lanes);
-            self.superblocks.set_cycles(superblock, cycles);
-        }
+        self.space.parity()
     }
 
     /// Prefetches the entries of logical pages that will soon be looked up into the processor's cache.
     #[inline]
     pub fn touch(&self, lpns: impl Iterator<Item = Lpn>) {
-        self.map.touch(lpns);
+        self.pages.map().touch(lpns);
     }
 
     /// Prefetches the entries of logical pages that will soon be written: loads that do not wait for each other.
     #[inline]
     pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
-        self.map.touch_written(lpns);
+        self.pages.map().touch_written(lpns);
     }
 
     /// Prefetches the entries of the `units` of program unit `pu` that will soon be relocated: stores that miss the cache would hold up all that come
     /// after them. Their owners should have been [touched](Ftl::touch_owners) before.
     #[inline]
     pub fn touch_moving(&self, pu: Pu, units: u64) {
-        self.map.touch_moving(self.layout.first_slot_of(pu), units);
+        self.pages.map().touch_moving(self.space.layout().first_slot_of(pu), units);
     }
 
     /// Prefetches the owners of program unit `pu`.
     #[inline]
     pub fn touch_owners(&self, pu: Pu) {
-        self.map.touch_owner(self.layout.first_slot_of(pu));
-    }
-
-    /// Units that `stream` has put into a program unit that is not full yet.
-    pub(super) fn begun_units(&self, stream: Stream) -> u32 {
-        self.frontiers[stream].begun(self.layout.units_per_pu())
-    }
-
-    /// The program unit that `stream` has begun and not filled.
-    pub(super) fn begun_pu(&self, stream: Stream) -> Option<Pu> {
-        (self.begun_units(stream) != 0).then(|| self.layout.pu_of(self.frontiers[stream].next()).0)
-    }
-
-    /// Data slots left in the open superblock of `stream`.
-    #[inline]
-    pub(super) fn room(&self, stream: Stream) -> u32 {
-        self.frontiers[stream].room()
-    }
-
-    /// Free superblocks.
-    #[inline]
-    pub(super) fn free_superblocks(&self) -> u32 {
-        self.superblocks.free().len() as u32
-    }
-
-    /// Content of a slot of a drive that keeps an image of its flash; the tag of parity is the code's sum of owners.
-    pub fn image(&self, slot: Ppn) -> Option<&UnitBytes> {
-        self.contents.as_ref().and_then(|contents| contents.raw(slot.0))
+        self.pages.map().touch_owner(self.space.layout().first_slot_of(pu));
     }
 
     /// The unit of a live slot, when bytes are kept.
     pub fn load(&self, slot: Ppn) -> Option<&UnitBytes> {
-        self.contents.as_ref().map(|contents| contents.read(slot.0, self.map.owner(slot).0))
+        self.space.contents().as_ref().map(|contents| contents.read(slot.0, self.pages.map().owner(slot).0))
+    }
+
+    /// The slot of a logical page; [`Ppn::NONE`] where nothing is written.
+    #[inline]
+    pub fn lookup(&self, lpn: Lpn) -> Ppn {
+        self.pages.lookup(lpn)
+    }
+
+    /// The logical page that a slot was written for; it is stale unless [`Ftl::lookup`] leads back.
+    #[inline]
+    pub fn owner(&self, slot: Ppn) -> Lpn {
+        self.pages.owner(slot)
+    }
+
+    /// True if the data of a logical page has been lost.
+    #[inline]
+    pub fn is_lost(&self, lpn: Lpn) -> bool {
+        self.pages.is_lost(lpn)
+    }
+
+    /// True if the newest data of `lpn`, or its trim, is only in a buffer that a loss of power empties.
+    pub fn is_volatile(&self, lpn: Lpn) -> bool {
+        self.pages.is_volatile(&self.space, lpn)
+    }
+
+    /// Redundancy of the data.
+    pub fn redundancy(&self) -> RedundancyView<'_> {
+        RedundancyView { space: &self.space, pages: &self.pages }
+    }
+
+    /// True if too few superblocks are left to take writes for ever: the core serves reads only.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.space.is_read_only()
+    }
+
+    /// Sets the wear that blocks come with, in the order of [`PhysicalBlocks::all_cycles`](outlast_media::PhysicalBlocks::all_cycles).
+    pub fn set_wear(&mut self, cycles: &[u32]) {
+        self.space.set_wear(cycles);
+    }
+
+    /// Checks that flash alone gives the tables: the slot of each page, lost pages, erased, open and full superblocks, the blocks of each, and bad
+    /// blocks. With `dump`, units that are not on flash count.
+    ///
+    /// # Errors
+    /// The first disagreement.
+    pub fn check_mount(&self, dump: bool) -> Result<(), String> {
+        self.pages.check_mount(&self.space, dump)
+    }
+
+    /// Reads of a mount by `options`, with pages of `page_bytes`, in the present state. With `dump` the buffer has been written to flash.
+    ///
+    /// # Panics
+    /// If nothing has been recorded.
+    pub fn mount_reads(&self, options: MountOptions, page_bytes: u64, dump: bool) -> MountReads {
+        self.pages.mount_reads(&self.space, options, page_bytes, dump)
+    }
+
+    /// Checkpoints made so far, and the pages of `page_bytes` that one takes.
+    pub fn checkpoints(&self, page_bytes: u64) -> (u64, u64) {
+        self.pages.checkpoints(page_bytes)
     }
 }

@@ -1,114 +1,75 @@
-//! Life of a superblock in all parts: opened, sealed, erased.
+//! Life of a superblock: filled, relocated and erased, in space and mapping.
 
-use super::Ftl;
-use crate::frontiers::WriteFrontier;
+use crate::ftl::Ftl;
 use crate::streams::StreamCause;
-use crate::superblocks::FreePick;
-use outlast_decisions::SuperblockState;
-use outlast_units::{BlockIndex, Ppn, Stream, SuperblockId};
+use outlast_units::{BlockIndex, Pu, Stream, SuperblockId};
 
 impl Ftl {
-    /// True if `stream` may open a superblock.
-    pub(super) fn may_open(&self, stream: Stream) -> bool {
-        let relocates = !matches!(
-            self.streams.cause(stream),
-            StreamCause::Host | StreamCause::Partial | StreamCause::Map
-        );
-        if !relocates && self.config.gc.overlap {
-            return self.leaves_reserve(self.kept_for_map(stream)) && self.codes.data_units(stream) != 0;
-        }
-        let held_back = if relocates { 0 } else { self.reserve() + self.kept_for_map(stream) };
-        self.free_superblocks() > held_back && self.codes.data_units(stream) != 0
+    /// Fills the program unit that `stream` has begun with empty slots; returns it, or `None` when none is begun.
+    pub fn pad(&mut self, stream: Stream) -> Option<Pu> {
+        self.space.pad(stream, &mut self.pages)
     }
 
-    /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table that waits for one.
-    fn kept_for_map(&self, stream: Stream) -> u32 {
-        u32::from(self.streams.cause(stream) == StreamCause::Host && self.map_awaits_room())
+    /// The next program unit of padding, to be programmed, that the stripe under way of `stream` takes to its end; `None` where it is at its
+    /// beginning.
+    pub fn pad_stripe(&mut self, stream: Stream) -> Option<Pu> {
+        self.space.pad_stripe(stream, &mut self.pages)
     }
 
-    /// True if a superblock may be taken for the host beside `kept`, where victims overlap: those promised to relocations are left, and the reserve
-    /// is whole again when all victims of collection under way have been erased.
-    fn leaves_reserve(&self, kept: u32) -> bool {
-        let (free, promised) = (self.free_superblocks(), self.frontiers.promised() + kept);
-        free > promised && free + self.superblocks.coming() > self.reserve() + promised
+    /// Closes the superblock that `stream` fills, of which a stripe has just ended and all due parity has been taken: the next unit opens another.
+    /// True if that seals it: all that was on its way is on flash.
+    pub fn close(&mut self, stream: Stream) -> bool {
+        self.space.close(stream, &mut self.pages)
     }
 
-    /// True if `stream` may open a superblock for units that relocation moves: any free one, held back or not.
-    pub(super) fn may_open_for_moved(&self, stream: Stream) -> bool {
-        self.free_superblocks() != 0 && self.codes.data_units(stream) != 0
+    /// Takes the next program unit of parity, which is due when the data of its stripe is complete, or of lists, when that of the superblock is. To
+    /// be called after every program unit that is full, until there is none.
+    pub fn take_parity(&mut self, stream: Stream) -> Option<Pu> {
+        self.space.take_parity(stream, &mut self.pages)
     }
 
-    /// Opens the next superblock of `stream`, for data of the host or its own writes.
-    #[cold]
-    pub(super) fn open_superblock(&mut self, stream: Stream) {
-        assert!(self.may_open(stream), "stream {} has no free superblock", stream.0);
-        self.open_next(stream);
+    /// Begins a cover of the open stripe of `stream`: hands out the program units of its parity so far ([`Ftl::take_cover`]), or ends the stripe,
+    /// whose parity then is due ([`Ftl::take_parity`]). The program unit begun must be full or [padded](Ftl::pad). False if nothing is exposed or
+    /// there is no room: nothing is done then.
+    pub fn cover(&mut self, stream: Stream) -> bool {
+        self.space.cover(stream, &mut self.pages)
     }
 
-    /// Opens the next superblock of `stream`, for units that relocation moves.
-    #[cold]
-    pub(super) fn open_for_moved(&mut self, stream: Stream) {
-        assert!(self.may_open_for_moved(stream), "stream {} has no superblock to move data to", stream.0);
-        self.open_next(stream);
+    /// True if there is room for partial parity that has superblocks of its own.
+    pub fn can_cover(&self) -> bool {
+        self.space.can_cover(&self.pages)
     }
 
-    fn open_next(&mut self, stream: Stream) {
-        let superblock = self.take_free(self.streams.cause(stream));
-        self.begin_superblock(superblock, stream);
-        if self.policies.choose_codes() {
-            self.choose_code(superblock, stream);
-        }
-        let units = self.layout.units_per_pu();
-        debug_assert!(self.frontiers[stream].is_full(), "stream {} leaves slots empty", stream.0);
-        let (first, data) = (self.layout.first_slot(superblock), self.layout.data_pus() * units);
-        self.partials.set_exposed(stream, 0);
-        self.frontiers[stream] = WriteFrontier::at_start(superblock, first, data, units);
-        let lacks_lanes = self.lanes.dead().is_some() || self.lanes.missing_of(superblock).is_some();
-        if self.codes.has_parity(superblock) || lacks_lanes {
-            self.open_irregular(stream);
-        }
+    /// The next program unit of partial parity to be programmed, as the caller programs host data.
+    pub fn take_cover(&mut self) -> Option<Pu> {
+        self.space.take_cover()
     }
 
-    /// The free superblock that comes next for units written for `cause`.
-    pub(super) fn take_free(&mut self, cause: StreamCause) -> SuperblockId {
-        self.superblocks.take_free(match cause {
-            // Cold data is put on the most worn blocks, which rest under it.
-            StreamCause::WearLeveling => FreePick::MostWorn,
-            _ if self.config.wear_leveling.dynamic => FreePick::LeastWorn,
-            _ => FreePick::FreedFirst,
-        })
+    /// Takes `superblock` out of the candidates: its valid units are now to be relocated to `stream` and counted for `cause`. Returns
+    /// their number.
+    ///
+    /// # Panics
+    /// If it is not sealed.
+    pub fn begin_relocation(&mut self, superblock: SuperblockId, stream: Stream, cause: StreamCause) -> u32 {
+        self.space.begin_relocation(superblock, stream, cause)
     }
 
-    /// Begins `superblock`, free until now, for `stream` in all parts.
-    pub(super) fn begin_superblock(&mut self, superblock: SuperblockId, stream: Stream) {
-        self.superblocks.open(superblock, stream);
-        self.codes.assign_to(superblock, stream);
-        if let Some(origins) = &mut self.origins {
-            origins.open_table(superblock, self.layout.units_per_superblock());
-        }
-        if let Some(records) = &mut self.records {
-            records.record_opening(superblock, stream);
-        }
+    /// Gives up the relocation of `superblock`, which is a candidate again.
+    ///
+    /// # Panics
+    /// If it is not being relocated.
+    pub fn end_relocation(&mut self, superblock: SuperblockId) {
+        self.space.end_relocation(superblock);
     }
 
-    /// Takes `pus` program units of an open superblock off those to come: they will never be programmed. True if that seals it.
-    pub(super) fn settle_pus(&mut self, superblock: SuperblockId, pus: u32) -> bool {
-        let sealed = self.superblocks.settle(superblock, pus, self.counts.clock());
-        if sealed {
-            self.close_in_parts(superblock);
-        }
-        sealed
+    /// [`Ftl::end_relocation`] of one whose data found no room in `stream`: what was promised to the stream is free for others.
+    pub fn give_up_relocation(&mut self, superblock: SuperblockId, stream: Stream) {
+        self.space.give_up_relocation(superblock, stream);
     }
 
-    /// Closes `superblock` in origins and records: it is sealed, and no program unit is to come.
-    #[cold]
-    pub(super) fn close_in_parts(&mut self, superblock: SuperblockId) {
-        if let Some(origins) = &mut self.origins {
-            origins.free_table(superblock);
-        }
-        if let Some(records) = &mut self.records {
-            records.record_closing(superblock);
-        }
+    /// Takes back the promise of a superblock to `stream`: all units that were to move there have.
+    pub fn end_promise(&mut self, stream: Stream) {
+        self.space.end_promise(stream);
     }
 
     /// Reports that every block of `superblock` has been erased. It is free again, unless a block went bad and no spare block
@@ -126,58 +87,19 @@ impl Ftl {
     /// As [`Ftl::erased`].
     pub fn erased_but(&mut self, superblock: SuperblockId, is_bad: impl Fn(BlockIndex) -> bool) {
         assert!(
-            self.may_erase(superblock),
+            self.pages.may_erase(superblock),
             "superblock {superblock} is erased, and the buffer goes back to it"
         );
-        let lanes = self.lanes.erasable(superblock);
-        let erased = self.physical.erase(&self.layout, superblock, lanes, is_bad);
-        if let Some(records) = &mut self.records {
-            records.record_retired(&erased.retired);
-        }
-        // From its next opening on, its stripes take the data of those lanes as zero. A lane of several planes comes once for each block that it has
-        // lost.
-        for lane in erased.gone {
-            self.lanes.mark_missing(superblock, lane);
-        }
-        self.forget_content(superblock);
-        let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
-        self.superblocks.free_erased(superblock, erased.cycles, usable);
-        self.room.end_collection_at(self.free_superblocks());
-        if usable && self.free_superblocks() >= self.reserve() {
-            self.room.set_reserve_whole();
-        }
-        self.review_room();
+        let retired = self.space.erase(superblock, is_bad, &mut self.pages);
+        self.pages.superblock_erased(&self.space, superblock, &retired);
     }
 
-    /// Forgets all that parts keep about the content of `superblock`, which is erased.
-    fn forget_content(&mut self, superblock: SuperblockId) {
-        let pus = self.layout.pus_of(superblock);
-        self.codes.forget(superblock);
-        self.lanes.forget(superblock, pus.clone());
-        self.partials.forget_spent(pus);
-        if self.partials.are_on_flash() {
-            self.uncover(superblock, u32::MAX);
-        }
-        let (first, count) = (self.layout.first_slot(superblock), self.layout.units_per_superblock());
-        self.losses.forget_stale(first, Ppn(first.0 + count));
-        if let Some(contents) = &mut self.contents {
-            contents.erase(first.0, count);
-        }
-        if let Some(records) = &mut self.records {
-            records.drop_superblock(&self.layout, superblock);
-        }
-    }
-
-    /// Restores and retires superblocks after lanes have come or gone: those retired for bad blocks of a failed die can be used without that die;
-    /// those whose last lane went with it cannot.
-    pub(super) fn review_usable_superblocks(&mut self) {
-        for superblock in self.superblocks.ids() {
-            let usable = self.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
-            match (self.superblocks.state(superblock), usable) {
-                (SuperblockState::Retired, true) => self.superblocks.restore(superblock),
-                (SuperblockState::Free, false) => self.superblocks.retire(superblock),
-                _ => {}
-            }
+    /// Programs, without time, all parity that is due.
+    pub(super) fn program_parity(&mut self, stream: Stream) {
+        while let Some(pu) = self.take_parity(stream) {
+            // Data that the parity covers must not be replaced any more, and is programmed before it.
+            self.program_held();
+            self.programmed(pu);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Collection without time that takes turns with the host's writes ([`UntimedTurns`]).
 
-use super::{Ftl, FtlFull};
 use crate::credit::{HostCredit, VictimWork};
+use crate::ftl::{Ftl, FtlFull};
 use crate::streams::StreamCause;
 use crate::turns::{UntimedTurns, UntimedVictim};
 use outlast_units::{Nanos, Stream};
@@ -15,9 +15,9 @@ const STRETCHES: u32 = 16;
 impl Ftl {
     /// Sets up collection without time. To be called when the marks are set, by which credit is granted.
     pub(super) fn begin_turns(&mut self) {
-        let credit = HostCredit::new(self, &self.config.gc);
-        let (page, pu) = (self.layout.units_per_page(), self.layout.units_per_pu());
-        let part = self.layout.units_per_superblock() / STRETCHES / page * page;
+        let credit = HostCredit::new(self, &self.space.config().gc);
+        let (page, pu) = (self.space.layout().units_per_page(), self.space.layout().units_per_pu());
+        let part = self.space.layout().units_per_superblock() / STRETCHES / page * page;
         self.stretch = if credit.is_plain() { part.max(page) } else { pu };
         self.turns = UntimedTurns { credit, ..UntimedTurns::default() };
     }
@@ -25,7 +25,7 @@ impl Ftl {
     /// True if a write of the host to `stream` enters by the writes granted before.
     #[inline]
     pub(super) fn enters_at_once(&mut self, stream: Stream) -> bool {
-        let enters = self.turns.granted_writes != 0 && !self.frontiers[stream].is_full();
+        let enters = self.turns.granted_writes != 0 && !self.space.frontiers()[stream].is_full();
         self.turns.granted_writes -= u32::from(enters);
         enters
     }
@@ -47,14 +47,14 @@ impl Ftl {
     pub(super) fn end_host_turn(&mut self, filled: bool) {
         if self.turns.victim.is_some() {
             self.turns.credit.spend();
-        } else if filled && self.needs_gc() {
+        } else if filled && self.space.needs_gc() {
             self.begin_victim();
         }
         self.turns.granted_writes = match self.turns.victim {
             // Units are moved to the host's stream: each write is checked to leave room for them.
-            Some(_) if self.streams.are_mixed() => 0,
+            Some(_) if self.space.streams().are_mixed() => 0,
             Some(_) => self.turns.credit.take_writes(),
-            None if self.needs_gc() => 0,
+            None if self.space.needs_gc() => 0,
             None => u32::MAX,
         };
     }
@@ -65,7 +65,7 @@ impl Ftl {
             && self.turns.victim.as_ref().is_none_or(|victim| {
                 let has_room = || {
                     victim.stream != stream
-                        || self.leaves_room(stream, self.superblocks.valid(victim.superblock))
+                        || self.space.leaves_room(stream, self.space.superblocks().valid(victim.superblock))
                 };
                 self.turns.credit.lets_in(has_room)
             })
@@ -80,10 +80,10 @@ impl Ftl {
             self.move_next(victim);
             return Ok(());
         }
-        if self.is_read_only() {
+        if self.space.is_read_only() {
             return Err(FtlFull);
         }
-        if self.needs_gc() && self.begin_victim() {
+        if self.space.needs_gc() && self.begin_victim() {
             return Ok(());
         }
         if let Some(cold) = self.turns.cold {
@@ -91,7 +91,7 @@ impl Ftl {
             self.move_cold(cold);
             return Ok(());
         }
-        if !self.needs_gc() || self.held_units() == 0 {
+        if !self.space.needs_gc() || self.held_units() == 0 {
             return Err(FtlFull);
         }
         // A superblock can be collected only when all of it is on flash, so that held-back program units are programmed.
@@ -102,22 +102,22 @@ impl Ftl {
     /// Begins the next victim of collection; false if there is none.
     #[cold]
     fn begin_victim(&mut self) -> bool {
-        if self.is_read_only() {
+        if self.space.is_read_only() {
             return false;
         }
         let Some(superblock) = self.choose_victim() else { return false };
         let mut credit = std::mem::take(&mut self.turns.credit);
         credit.begin_victim(Nanos::ZERO, self, superblock, WAITING);
         self.turns.credit = credit;
-        let stream = self.streams.gc(self.class_of_superblock(superblock));
-        let room = self.room(stream);
-        let valid = self.begin_relocation(superblock, stream, StreamCause::Gc);
+        let stream = self.space.streams().gc(self.space.pus().class_of_superblock(superblock));
+        let room = self.space.room(stream);
+        let valid = self.space.begin_relocation(superblock, stream, StreamCause::Gc);
         self.turns.victim = Some(UntimedVictim {
             superblock,
             stream,
-            opens: self.frontiers[stream].is_promised(),
-            next: self.layout.first_slot(superblock),
-            work: VictimWork::new(valid, room, self.data_units(stream)),
+            opens: self.space.frontiers()[stream].is_promised(),
+            next: self.space.layout().first_slot(superblock),
+            work: VictimWork::new(valid, room, self.space.data_units(stream)),
         });
         true
     }
@@ -129,12 +129,12 @@ impl Ftl {
         let units =
             self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, StreamCause::Gc);
         if units != 0 {
-            let opened = victim.opens && !self.frontiers[victim.stream].is_promised();
+            let opened = victim.opens && !self.space.frontiers()[victim.stream].is_promised();
             let mut credit = std::mem::take(&mut self.turns.credit);
             credit.grant_for_units(self, &mut victim.work, units, || u32::from(opened));
             self.turns.credit = credit;
         }
-        if self.superblocks.valid(victim.superblock) != 0 {
+        if self.space.superblocks().valid(victim.superblock) != 0 {
             assert!(units != 0, "superblock {} was not emptied", victim.superblock);
             self.turns.victim = Some(victim);
             if self.turns.cold.is_some() {
@@ -146,13 +146,13 @@ impl Ftl {
         credit.grant_rest(self, &mut victim.work);
         self.turns.credit = credit;
         self.turns.victim = None;
-        self.end_promise(victim.stream);
+        self.space.end_promise(victim.stream);
         self.erased(victim.superblock);
         if self.turns.cold.is_some() {
-            self.level_wear(reads + self.layout.lanes().len() as u32);
+            self.level_wear(reads + self.space.layout().lane_count());
         }
         self.begin_cold();
-        if self.needs_gc() {
+        if self.space.needs_gc() {
             self.begin_victim();
         }
     }

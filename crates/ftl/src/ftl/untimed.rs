@@ -1,9 +1,8 @@
 //! Writes without time, for preconditioning and endurance studies.
 
-use super::{Ftl, WrittenSlot};
-use crate::ftl::MappingInUse;
+use crate::ftl::{Ftl, WrittenSlot};
 use crate::streams::StreamCause;
-use crate::table::PageMapping;
+use crate::table::FlatMap;
 use outlast_media::UnitBytes;
 use outlast_units::{Lpn, Ppn, Pu, Stream, SuperblockId};
 
@@ -32,7 +31,7 @@ impl Ftl {
     #[inline(never)]
     fn write_checked(&mut self, stream: Stream, lpn: Lpn) -> Result<Ppn, FtlFull> {
         // Units written without time are on flash before their origins could be erased, or in the buffer with no loss of power to come.
-        if self.origins.is_some() {
+        if self.pages.keeps_origins() {
             self.drop_origins_of_all();
         }
         if let Some(slot) = self.replaceable(lpn) {
@@ -40,7 +39,7 @@ impl Ftl {
             return Ok(slot);
         }
         let slot = self.write_in_turn(stream, lpn)?;
-        if self.needs_map_flush() {
+        if self.pages.needs_map_flush(&self.space) {
             self.flush_map_untimed();
         }
         Ok(slot)
@@ -69,23 +68,11 @@ impl Ftl {
     fn put(&mut self, stream: Stream, lpn: Lpn) -> WrittenSlot {
         let slot = self.append_inline(stream, lpn);
         // Data written without time is zero: it has no content.
-        if self.contents.is_some() {
+        if self.space.contents().is_some() {
             self.store(slot.ppn, UnitBytes::zero(lpn.0));
         }
         self.complete(stream, slot);
         slot
-    }
-
-    /// True if writing `units` more units without time may end with [`FtlFull`]. Cautious: true if in doubt.
-    pub fn may_wear_out_within(&self, units: u64) -> bool {
-        if self.is_read_only() || self.lanes.lacks_any() {
-            return true;
-        }
-        // Without a limit of cycles no block is retired; with one, none before the most worn reaches it. The bound takes 64 programmed units for each
-        // unit written, more than any real write amplification, and all cycles on one block.
-        let superblocks = units.div_ceil(u64::from(self.layout().units_per_superblock()));
-        let cycles = u64::from(self.blocks().max_cycles()) + 64 * (superblocks + 1);
-        self.physical.endurance().is_some_and(|limit| cycles >= u64::from(limit))
     }
 
     #[allow(clippy::inline_always, reason = "the same")]
@@ -94,7 +81,7 @@ impl Ftl {
         if slot.completes_pu {
             let (pu, _) = self.layout().pu_of(slot.ppn);
             self.program_full(stream, pu, 1);
-            if self.codes.count() != 0 || self.layout.list_rows() != 0 {
+            if self.space.codes().count() != 0 || self.space.layout().has_lists() {
                 self.program_parity(stream);
             }
         }
@@ -105,18 +92,18 @@ impl Ftl {
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
     pub(super) fn program_full(&mut self, stream: Stream, first: Pu, count: u32) {
-        if self.held.is_some() && self.streams.cause(stream) == StreamCause::Host {
+        if self.held.is_some() && self.space.streams().cause(stream) == StreamCause::Host {
             for pu in Pu::each(first..first + count) {
                 if let Some(due) = self.hold_back(pu) {
                     self.programmed(due);
                 }
             }
-        } else if self.partials.are_on_flash() || self.tracks_writes {
+        } else if self.space.partials().are_on_flash() || self.pages.tracks_writes() {
             for pu in Pu::each(first..first + count) {
                 self.programmed(pu);
             }
         } else {
-            self.programmed_run(first, count);
+            self.space.programmed_run(first, count, &mut self.pages);
         }
     }
 
@@ -135,7 +122,7 @@ impl Ftl {
         self.request_map_flush();
         self.flush_map_untimed();
         self.turns.recall_writes();
-        while (self.turns.victim.is_some() || self.needs_gc()) && self.advance_collection().is_ok() {}
+        while (self.turns.victim.is_some() || self.space.needs_gc()) && self.advance_collection().is_ok() {}
         self.finish_cold();
     }
 
@@ -149,28 +136,28 @@ impl Ftl {
         to: Stream,
         cause: StreamCause,
     ) -> u32 {
-        let end = self.layout.first_slot(victim).0 + self.layout.units_per_superblock();
-        let stride = self.layout.mask_stride().min(slots);
-        let valid_at = |map: &MappingInUse, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
+        let end = self.space.layout().first_slot(victim).0 + self.space.layout().units_per_superblock();
+        let stride = self.space.layout().mask_stride().min(slots);
+        let valid_at = |map: &FlatMap, at: u32| map.valid_in(Ppn(at), stride.min(end - at));
         let until = next.0.saturating_add(slots).min(end);
         let (mut at, mut units, mut reads) = (next.0, 0, 0);
-        let mut valid = if at < end { valid_at(&self.map, at) } else { 0 };
+        let mut valid = if at < end { valid_at(self.pages.map(), at) } else { 0 };
         while at < end && (at < until || units == 0) {
-            reads += u64::from(self.layout.pages_under(valid));
+            reads += u64::from(self.space.layout().pages_under(valid));
             units += valid.count_ones();
             let (from, now) = (at, valid);
             at += stride;
             if at < end {
-                valid = valid_at(&self.map, at);
+                valid = valid_at(self.pages.map(), at);
                 if at < until {
                     // Prefetches the entries of the next stride while this one moves.
-                    self.map.touch_moving(Ppn(at), valid);
+                    self.pages.map().touch_moving(Ppn(at), valid);
                 }
             }
             self.relocate_at_once(to, Ppn(from), now);
         }
         *next = Ppn(at.min(end));
-        self.counts.count_read(cause.read(), reads);
+        self.space.counts_mut().count_read(cause.read(), reads);
         units
     }
 }

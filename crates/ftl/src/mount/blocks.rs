@@ -8,11 +8,13 @@ use outlast_units::{BlockId, BlockIndex, SuperblockId};
 
 /// A block that was retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(crate) struct RetiredBlock {
-    pub(crate) superblock: SuperblockId,
-    pub(crate) block: BlockIndex,
+pub struct RetiredBlock {
+    /// The superblock that it belonged to.
+    pub superblock: SuperblockId,
+    /// The block.
+    pub block: BlockIndex,
     /// The block of the same plane that took its place, if there was one.
-    pub(crate) by: Option<BlockId>,
+    pub by: Option<BlockId>,
 }
 
 /// Marks of the factory on bad blocks, as flash has them.

@@ -16,7 +16,8 @@ mod records;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use blocks::{FactoryMarks, RetiredBlock};
+pub(crate) use blocks::FactoryMarks;
+pub use blocks::RetiredBlock;
 pub(crate) use rebuild::rebuild;
 pub(crate) use records::{FlashRecords, OnFlash};
 

@@ -41,6 +41,7 @@ pub(super) fn choose(view: &SuperblockColumns<'_>, draws: &mut RandomDraws<'_>) 
 }
 
 /// The fewest valid units among so many random candidates, `None` when all drawn are wholly valid; and how many draws it took.
+#[allow(clippy::cast_possible_truncation, reason = "below the number of superblocks")]
 fn draw(view: &SuperblockColumns<'_>, draws: &mut RandomDraws<'_>) -> (Option<SuperblockId>, u32) {
     let mut best: Option<(u32, SuperblockId)> = None;
     let (mut candidates, mut drawn) = (0, 0);

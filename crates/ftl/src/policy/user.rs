@@ -9,16 +9,13 @@ use outlast_media::ConfigError;
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_units::SuperblockId;
 
-/// The user's policies on one flash core.
+/// The user's policies on one flash core, except for codes.
 #[derive(Clone, Debug)]
 pub(crate) struct FtlPolicies {
     pub(crate) gc: Option<SuperblockUserPolicy>,
     pub(crate) wear: Option<SuperblockUserPolicy>,
     pub(crate) scrub: Option<SuperblockUserPolicy>,
-    pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
     pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
-    /// Rules of the settings for codes, for classes that no policy of the user's decides.
-    pub(crate) by_figures: ByFigures,
     /// Valid units as policies see them where superblocks hold different amounts of data; kept for its memory.
     pub(crate) shares: Vec<u32>,
     /// Figures of cells, if a policy needs them and they were shown.
@@ -29,16 +26,51 @@ pub(crate) struct FtlPolicies {
 pub(crate) type SuperblockUserPolicy = UserPolicy<dyn SuperblockChoice>;
 
 impl FtlPolicies {
-    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
+    pub(crate) fn new(policies: &DrivePolicies) -> Self {
         Self {
             gc: load_policy("policies.gc", policies.gc.as_ref()),
             wear: load_policy("policies.wear_leveling", policies.wear_leveling.as_ref()),
             scrub: load_policy("policies.scrub", policies.scrub.as_ref()),
-            code: load_policy("policies.code", policies.code.as_ref()),
             pacing: load_policy("policies.pacing", policies.pacing.as_ref()),
-            by_figures: ByFigures::new(protection),
             shares: Vec::new(),
             cells: None,
+        }
+    }
+
+    fn about_superblocks(&self) -> impl Iterator<Item = &SuperblockUserPolicy> {
+        [&self.gc, &self.wear, &self.scrub].into_iter().flatten()
+    }
+
+    pub(crate) fn need_cells(&self) -> bool {
+        self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
+    }
+
+    /// Error of the first policy that failed; `code`: that of the policy for codes, which comes before pacing.
+    pub(crate) fn failure(&self, code: Option<ConfigError>) -> Option<ConfigError> {
+        let first = self.about_superblocks().find_map(UserPolicy::failure);
+        first.or(code).or_else(|| self.pacing.as_ref()?.failure())
+    }
+
+    pub(crate) fn have_failed(&self) -> bool {
+        self.about_superblocks().any(UserPolicy::has_failed)
+            || self.pacing.as_ref().is_some_and(UserPolicy::has_failed)
+    }
+}
+
+/// Policies that choose the code of a superblock as it is opened.
+#[derive(Clone, Debug)]
+pub(crate) struct CodePolicies {
+    /// The user's policy.
+    pub(crate) code: Option<UserPolicy<dyn QuestionPolicy<StripeCodeQuestion>>>,
+    /// Rules of the settings for codes, for classes that no policy of the user's decides.
+    pub(crate) by_figures: ByFigures,
+}
+
+impl CodePolicies {
+    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
+        Self {
+            code: load_policy("policies.code", policies.code.as_ref()),
+            by_figures: ByFigures::new(protection),
         }
     }
 
@@ -53,24 +85,13 @@ impl FtlPolicies {
         self.code.is_some() || self.by_figures.chooses(class)
     }
 
-    fn about_superblocks(&self) -> impl Iterator<Item = &SuperblockUserPolicy> {
-        [&self.gc, &self.wear, &self.scrub].into_iter().flatten()
-    }
-
-    pub(crate) fn need_cells(&self) -> bool {
-        self.about_superblocks().filter_map(UserPolicy::policy).any(SuperblockChoice::sees_cells)
-    }
-
-    /// Error of the first policy that failed.
+    /// Error of the user's policy, if it failed.
     pub(crate) fn failure(&self) -> Option<ConfigError> {
-        let first = self.about_superblocks().find_map(UserPolicy::failure);
-        first.or_else(|| self.code.as_ref()?.failure()).or_else(|| self.pacing.as_ref()?.failure())
+        self.code.as_ref()?.failure()
     }
 
-    pub(crate) fn have_failed(&self) -> bool {
-        self.about_superblocks().any(UserPolicy::has_failed)
-            || self.code.as_ref().is_some_and(UserPolicy::has_failed)
-            || self.pacing.as_ref().is_some_and(UserPolicy::has_failed)
+    pub(crate) fn has_failed(&self) -> bool {
+        self.code.as_ref().is_some_and(UserPolicy::has_failed)
     }
 }
 

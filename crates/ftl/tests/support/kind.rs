@@ -1,5 +1,6 @@
 //! Protected translation layers of many kinds, on few superblocks.
 
+use super::modes::host_mode;
 use outlast_ftl::{Ftl, FtlOptions};
 use outlast_media::{DefectConfig, Geometry};
 use outlast_settings::ftl::{
@@ -40,6 +41,8 @@ pub(crate) struct Kind {
     pub(crate) failures: u64,
     /// True if the mapping table is flushed.
     pub(crate) flushes: bool,
+    /// Page rows of a block that the host's data takes, in units of those of a mapping unit; absent: all.
+    pub(crate) host_rows: Option<u32>,
 }
 
 impl Kind {
@@ -79,7 +82,7 @@ impl Kind {
         let class = |parity: u8| ClassConfig {
             data: Some(DIES - u16::from(parity)),
             parity: Some(parity),
-            hints: vec![parity],
+            hints: vec![parity.into()],
             ..ClassConfig::default()
         };
         let protection = ProtectionConfig {
@@ -98,9 +101,10 @@ impl Kind {
             scrub: self.scrubs,
             erases_late: self.late,
             seed,
+            modes: host_mode(self.host_rows.map(|rows| rows * self.pages_per_unit as u32)),
             ..FtlOptions::default()
         };
-        Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, options).ok()
+        Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, UNITS, &options).ok()
     }
 }
 
@@ -122,6 +126,7 @@ pub(crate) const SOUND: Kind = Kind {
     more_blocks: 8,
     failures: u64::MAX,
     flushes: false,
+    host_rows: None,
 };
 
 pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
@@ -136,7 +141,8 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
     // Planes of a die lie apart in a superpage at stride 1 alone.
     let tasks = (any::<bool>(), any::<bool>(), 1u8..3, 1..=u32::from(DIES), any::<bool>());
     let failures = prop::sample::select(vec![6u64, 25, 200, u64::MAX]);
-    let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16);
+    let host_rows = prop::option::of(1u32..5);
+    let pages = (prop::sample::select(vec![1u64, 2]), 4u32..8, 0u32..16, host_rows);
     (place, code, flags, tasks, failures, pages, 0u16..2).prop_map(
         |(place, (parity, block), (late, classes, lists, multi_plane), tasks, failures, pages, tolerated)| {
             Kind {
@@ -157,6 +163,7 @@ pub(crate) fn kinds() -> impl Strategy<Value = Kind> {
                 more_blocks: pages.2,
                 failures,
                 flushes: tasks.4,
+                host_rows: pages.3.filter(|&rows| rows < pages.1),
             }
         },
     )

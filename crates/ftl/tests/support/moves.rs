@@ -23,7 +23,8 @@ impl Rig {
             StreamCause::WearLeveling => self.ftl.streams().wear_leveling(class),
             _ => self.ftl.streams().scrub(class),
         };
-        (cause == StreamCause::Gc || self.ftl.can_relocate(victim, stream)).then_some((victim, stream))
+        (cause == StreamCause::Gc || self.ftl.space().can_relocate(victim, stream))
+            .then_some((victim, stream))
     }
 
     /// Relocates a victim; gives up after a share of its program units, unless that is all.
@@ -136,7 +137,7 @@ impl Rig {
     }
 
     pub(crate) fn is_unreadable(&self, pu: Pu) -> bool {
-        self.ftl.is_dead_lane(pu) || self.broken.contains(&pu)
+        self.ftl.space().pus().is_dead_lane(pu) || self.broken.contains(&pu)
     }
 
     /// A die fails, or a plane of it.

@@ -94,7 +94,7 @@ impl Rig {
         if self.ftl.needs_gc() {
             self.collect(StreamCause::Gc, 1.0);
         }
-        let stream = self.ftl.streams().host(hint / 3, hint % self.ftl.streams().classes());
+        let stream = self.ftl.streams().host(u16::from(hint / 3), hint % self.ftl.streams().classes());
         if !self.ftl.can_append(stream) {
             self.flush();
         }
@@ -137,13 +137,16 @@ impl Rig {
             unit.copy_to(0, &mut version);
             u32::from_le_bytes(version)
         };
-        self.ftl.image(slot).map_or(0, version)
+        self.ftl.space().image(slot).map_or(0, version)
     }
 
     /// The oldest program operation of a lane comes to its end.
     pub(crate) fn program(&mut self, lane: usize) {
         let Some(pu) = self.queues[lane].pop_front() else { return };
-        if self.ftl.is_given_up(pu) || self.ftl.is_dead_lane(pu) || self.rng.below(self.kind.failures) == 0 {
+        if self.ftl.space().pus().is_given_up(pu)
+            || self.ftl.space().pus().is_dead_lane(pu)
+            || self.rng.below(self.kind.failures) == 0
+        {
             return self.fail(pu);
         }
         self.ftl.programmed(pu);

@@ -68,7 +68,7 @@ impl Rig {
                 continue;
             }
             let unit = self.ftl.parity().rebuild(slot, axis, &read).expect("enough members");
-            assert_eq!(Some(&unit), self.ftl.image(slot), "slot {slot} along {axis:?}");
+            assert_eq!(Some(&unit), self.ftl.space().image(slot), "slot {slot} along {axis:?}");
             self.rebuilt += 1;
             comes = true;
         }
@@ -79,7 +79,8 @@ impl Rig {
     /// therefore was there when the superblock was opened.
     fn is_promised(&self, slot: Ppn) -> bool {
         let (pu, _) = self.ftl.layout().pu_of(slot);
-        let others = u16::from(self.dead != 0 && !self.ftl.is_dead_lane(pu)) + self.dead.saturating_sub(1);
+        let others = u16::from(self.dead != 0 && !self.ftl.space().pus().is_dead_lane(pu))
+            + self.dead.saturating_sub(1);
         !self.kind.late
             && self.kind.failures == u64::MAX
             && others == 0
@@ -99,7 +100,7 @@ impl Rig {
                 Some(Page::Written(version)) => {
                     prop_assert!(slot.is_some() && !lost, "page {} of write {} is gone", lpn, version);
                     prop_assert_eq!(self.version(slot), *version, "page {}", lpn);
-                    if self.ftl.is_programmed(slot) {
+                    if self.ftl.space().pus().is_programmed(slot) {
                         let comes = self.comes_back(slot);
                         prop_assert!(comes || !self.is_promised(slot), "page {} does not come back", lpn);
                     }

@@ -4,8 +4,8 @@ use super::ln::LnTable;
 use super::powers::PowerLookup;
 use super::{DAYS_PER_TICK, NEVER};
 use crate::reliability::{GridTable, RberModel, age, open_unit};
-use outlast_units::Row;
 use outlast_units::rng::mix;
+use outlast_units::{ModeId, Row};
 
 /// The luck of the units of a row, until its block is erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
@@ -44,6 +44,8 @@ pub(super) struct BlockCells {
     /// Reads at which the alarm goes off; `u32::MAX`: never.
     pub(super) alarm: u32,
     pub(super) cycles: u32,
+    /// The mode in which the block is used since its erasure.
+    pub(super) mode: ModeId,
 }
 
 const _: () = assert!(size_of::<BlockCells>() == 64, "a sensing touches one line of its block");
@@ -61,6 +63,7 @@ impl BlockCells {
         reads: 0,
         alarm: NEVER,
         cycles: 0,
+        mode: ModeId::FIRST,
     };
 
     /// The luck of a row's units.
@@ -103,12 +106,6 @@ impl ErrorLaw {
             worst_ln_factor: row_ln_factor.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             row_ln_factor,
         }
-    }
-
-    /// Rows of a block.
-    #[inline]
-    pub(super) fn rows(&self) -> usize {
-        self.row_ln_factor.len()
     }
 
     /// ln of the page-type factor of a row; absent: the greatest.

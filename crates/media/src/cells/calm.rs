@@ -38,7 +38,8 @@ impl FlashCells {
             return None;
         }
         record.reads = reads + 1;
-        let ln_rber = if wants_rber { self.law.ln_rber(record, row, age.0, reads) } else { 0.0 };
+        let ln_rber =
+            if wants_rber { self.laws[record.mode].errors.ln_rber(record, row, age.0, reads) } else { 0.0 };
         Some(CalmSensing { p_most: record.p_most, luck: record.luck_of_row(row), ln_rber })
     }
 
@@ -48,7 +49,7 @@ impl FlashCells {
     pub fn ln_rber_sensed(&self, block: BlockIndex, row: Row, age: DataAge) -> f64 {
         let reads = self.row_reads(block, row);
         debug_assert!(reads > 0, "block {block} has not been sensed");
-        self.law.ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
+        self.law(&self.blocks[block]).ln_rber(&self.blocks[block], row, age.0, reads - 1).min(LN_SATURATED)
     }
 
     /// Makes a block that has just been sensed calm, where it can be: until it has been read some more, or its data, now of age `age`, has aged some more. The
@@ -67,7 +68,7 @@ impl FlashCells {
         record.calm_reads = 0;
         let reads = record.reads.saturating_add(LEAST.0.max(record.reads / 8));
         let age = age.0.saturating_add(LEAST.1.max(age.0 / 8));
-        let ln_rber = self.law.worst_ln_rber(record, age, reads) + MARGIN;
+        let ln_rber = self.laws[record.mode].errors.worst_ln_rber(record, age, reads) + MARGIN;
         if !self.row_reads.is_empty() || ln_rber >= LN_SATURATED {
             return f64::INFINITY;
         }
@@ -99,7 +100,7 @@ mod tests {
         let page_types = PageTypes { factors: vec![0.7, 1.0, 1.4] };
         let model = &chip("tlc-72-layer").expect("a chip of the list").model;
         let variation = BlockVariation { sigma: 0.2 };
-        let config = CellsConfig { model, variation, page_types: Some(&page_types), scope };
+        let config = CellsConfig { model, variation, page_types: Some(&page_types), scope, modes: &[] };
         let mut cells = FlashCells::new(&config, &geometry, 1, 0, 4, 7);
         cells.begin(&[initial.pe_cycles; 4], initial, Nanos::ZERO);
         cells

@@ -1,5 +1,6 @@
 //! Forecasts of the moment at which a block has too many errors, and alarms for it.
 
+use super::block::BlockCells;
 use super::{FlashCells, NEVER, TICK};
 use outlast_units::{BlockIndex, Group, Nanos, Row};
 
@@ -17,8 +18,8 @@ impl FlashCells {
     ) -> Option<u32> {
         let record = &self.blocks[block];
         let age = self.age(group, now).0;
-        let target = self.of_mean_page(rber_limit, row);
-        least(NEVER - 1, |reads| self.law.rber(record, age, reads) >= target)
+        let target = self.of_mean_page(record, rber_limit, row);
+        least(NEVER - 1, |reads| self.law(record).rber(record, age, reads) >= target)
     }
 
     /// The time at which some row of a block, written with `group`, will reach `rber_limit` if the block is read no more: `now` if one
@@ -28,8 +29,8 @@ impl FlashCells {
         let programmed = self.programmed[group];
         let rows = self.types_apart();
         let ticks = rows.filter_map(|row| {
-            let (reads, target) = (self.most_reads(block, row), self.of_mean_page(rber_limit, row));
-            least(u32::MAX - programmed, |ticks| self.law.rber(record, ticks, reads) >= target)
+            let (reads, target) = (self.most_reads(block, row), self.of_mean_page(record, rber_limit, row));
+            least(u32::MAX - programmed, |ticks| self.law(record).rber(record, ticks, reads) >= target)
         });
         let since_zero = (u64::from(programmed) + u64::from(ticks.min()?)).saturating_sub(self.before_zero);
         Some(Nanos(since_zero * TICK.0).max(now))
@@ -106,7 +107,7 @@ impl FlashCells {
 
     /// Reads that the error model counts for the most-read row of the type of `row`; absent: of any.
     pub(super) fn most_reads(&self, block: BlockIndex, row: Option<Row>) -> u32 {
-        let rows = self.law.rows();
+        let rows = self.rows;
         let first = block.index() * rows;
         let Some(reads) = self.row_reads.get(first..first + rows).filter(|reads| !reads.is_empty()) else {
             return self.reads(block);
@@ -116,8 +117,8 @@ impl FlashCells {
     }
 
     /// The RBER of a mean page type at which that of `row`, or of the worst type, is `rber`.
-    fn of_mean_page(&self, rber: f64, row: Option<Row>) -> f64 {
-        rber * (-self.law.ln_factor(row)).exp()
+    fn of_mean_page(&self, block: &BlockCells, rber: f64, row: Option<Row>) -> f64 {
+        rber * (-self.law(block).ln_factor(row)).exp()
     }
 }
 

@@ -1,9 +1,6 @@
 //! Random hardware faults.
 
-use super::{DieDamage, DriveFault};
-use crate::reliability::open_unit;
-use crate::{ConfigError, Geometry};
-use outlast_units::rng::SplitMix;
+use crate::ConfigError;
 use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +22,10 @@ pub struct HazardConfig {
     pub die_per_year: f64,
     /// Mean number of chips of the drive that die in a year.
     pub chip_per_year: f64,
+    /// Factors of the yearly rates by age; empty: 1 at any age.
+    pub by_age: Vec<AgeFactor>,
+    /// Age of the drive at time zero.
+    pub age: Nanos,
     /// Probability that programming a page of a block fails, for each page of a program operation; 0 to 0.5.
     pub program_failure: f64,
     /// Probability that an erasure of a block fails; 0 to 0.5.
@@ -41,9 +42,31 @@ struct HazardTables {
     /// Mean number of parts of the drive that break in a year of 365 days, by kind as in `faults`: `page`, `wordline`, `block`, `plane`, `die`
     /// and `chip`, such as `{ block = 2.5, die = 0.01 }`; each 0 to 1e9. Default: none, which runs of minutes would hardly see.
     per_year: YearlyRates,
+    /// Factors by which the rates of `per_year` are multiplied from an age of the drive on, such as `[{ from = "0s", factor = 4 }, { from = "90d", factor = 1 }]`:
+    /// early failures, as in the curves of a field study (Reparo, Figure 2). In order of age, the first from 0 on; factors 0 to 1e6. Default: 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_age: Vec<AgeFactor>,
+    /// Age of the drive when its time begins, for `by_age`. Default: 0.
+    #[serde(skip_serializing_if = "is_new")]
+    age: Nanos,
     /// Probability that an operation fails, by operation: `program` of a page of a block, for each page of a program operation; `erase` of a
     /// block; `read`, a sensing, although the data are whole. Each 0 to 0.5, such as `{ program = 1e-6, erase = 1e-5 }`. Default: none.
     per_operation: FailureShares,
+}
+
+/// Factor of the yearly rates from an age on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist)]
+#[serde(deny_unknown_fields)]
+pub struct AgeFactor {
+    /// Age from which the factor holds, up to the next one's.
+    pub from: Nanos,
+    /// Multiple of the yearly rates.
+    pub factor: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_new(age: &Nanos) -> bool {
+    *age == Nanos::ZERO
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -91,7 +114,7 @@ outlast_units::schema_of!(FailureShares, {
 });
 
 impl From<HazardTables> for HazardConfig {
-    fn from(HazardTables { per_year, per_operation }: HazardTables) -> Self {
+    fn from(HazardTables { per_year, by_age, age, per_operation }: HazardTables) -> Self {
         Self {
             page_per_year: per_year.page,
             wordline_per_year: per_year.wordline,
@@ -99,6 +122,8 @@ impl From<HazardTables> for HazardConfig {
             plane_per_year: per_year.plane,
             die_per_year: per_year.die,
             chip_per_year: per_year.chip,
+            by_age,
+            age,
             program_failure: per_operation.program,
             erase_failure: per_operation.erase,
             transient_read: per_operation.read,
@@ -117,6 +142,8 @@ impl From<HazardConfig> for HazardTables {
                 die: config.die_per_year,
                 chip: config.chip_per_year,
             },
+            by_age: config.by_age,
+            age: config.age,
             per_operation: FailureShares {
                 program: config.program_failure,
                 erase: config.erase_failure,
@@ -146,6 +173,7 @@ impl HazardConfig {
             ("per_operation.erase", self.erase_failure),
             ("per_operation.read", self.transient_read),
         ];
+        self.validate_by_age(field)?;
         match shares.into_iter().find(|(_, share)| !(0.0..=0.5).contains(share)) {
             Some((name, share)) => {
                 Err(ConfigError::new(&format!("{field}.{name}"), share, "must be between 0 and 0.5"))
@@ -154,7 +182,40 @@ impl HazardConfig {
         }
     }
 
-    fn rates(&self) -> [(HazardKind, f64); 6] {
+    fn validate_by_age(&self, field: &str) -> Result<(), ConfigError> {
+        let refused = |name: &str, value: &dyn std::fmt::Display, limit: &str| {
+            Err(ConfigError::new(&format!("{field}.{name}"), value, limit))
+        };
+        let Some(first) = self.by_age.first() else {
+            return if self.age == Nanos::ZERO {
+                Ok(())
+            } else {
+                refused("age", &self.age, "is for rates that change with age; add by_age")
+            };
+        };
+        if first.from != Nanos::ZERO {
+            return refused(
+                "by_age[0].from",
+                &first.from,
+                "must be 0s: the factors hold from the first moment on",
+            );
+        }
+        for (index, own) in self.by_age.iter().enumerate() {
+            if !(0.0..=1e6).contains(&own.factor) {
+                return refused(&format!("by_age[{index}].factor"), &own.factor, "must be between 0 and 1e6");
+            }
+            if index > 0 && own.from <= self.by_age[index - 1].from {
+                return refused(
+                    &format!("by_age[{index}].from"),
+                    &own.from,
+                    "must be later than the one before",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn rates(&self) -> [(HazardKind, f64); 6] {
         [
             (HazardKind::Page, self.page_per_year),
             (HazardKind::Wordline, self.wordline_per_year),
@@ -167,7 +228,7 @@ impl HazardConfig {
 }
 
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-enum HazardKind {
+pub(super) enum HazardKind {
     Page,
     Wordline,
     Block,
@@ -189,7 +250,7 @@ impl HazardKind {
     }
 
     /// Name of the random stream: each kind has its own, so that switching one on shifts no other.
-    fn stream(self) -> &'static str {
+    pub(super) fn stream(self) -> &'static str {
         match self {
             Self::Page => "media.hazard.page",
             Self::Wordline => "media.hazard.wordline",
@@ -198,82 +259,5 @@ impl HazardKind {
             Self::Die => "media.hazard.die",
             Self::Chip => "media.hazard.chip",
         }
-    }
-}
-
-/// Draws when and where a drive breaks next.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-pub struct HazardClock {
-    geometry: Geometry,
-    processes: Vec<HazardProcess>,
-}
-
-/// The Poisson process of one kind.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-struct HazardProcess {
-    kind: HazardKind,
-    mean_gap_ns: f64,
-    next: Nanos,
-    rng: SplitMix,
-}
-
-impl HazardClock {
-    /// The clock of a drive from time `start` on, with the rates of a validated `config`.
-    pub fn new(config: &HazardConfig, geometry: &Geometry, start: Nanos, seed: u64) -> Self {
-        let year_ns = Nanos::secs(365 * 86_400).0 as f64;
-        let rates = config.rates().into_iter().filter(|&(_, rate)| rate > 0.0);
-        let processes = rates
-            .map(|(kind, rate)| {
-                let rng = SplitMix::new(seed, kind.stream());
-                let mut process = HazardProcess { kind, mean_gap_ns: year_ns / rate, next: start, rng };
-                process.advance();
-                process
-            })
-            .collect();
-        Self { geometry: geometry.clone(), processes }
-    }
-
-    /// When something breaks next; [`Nanos::MAX`]: never.
-    pub fn next(&self) -> Nanos {
-        self.processes.iter().map(|process| process.next).min().unwrap_or(Nanos::MAX)
-    }
-
-    /// Draws the fault at [`HazardClock::next`], and advances the clock to the one after.
-    ///
-    /// # Panics
-    /// If nothing ever breaks: `next` was `Nanos::MAX`.
-    pub fn draw(&mut self) -> DriveFault {
-        let earliest = self.processes.iter_mut().min_by_key(|process| process.next);
-        let process = earliest.filter(|process| process.next < Nanos::MAX).expect("nothing ever breaks");
-        let fault = process.place(&self.geometry);
-        process.advance();
-        fault
-    }
-}
-
-impl HazardProcess {
-    /// Advances to the next event by an exponential gap; a time that overflows is never.
-    fn advance(&mut self) {
-        let gap_ns = -open_unit(self.rng.next_u64()).ln() * self.mean_gap_ns;
-        self.next = Nanos(self.next.0.saturating_add(gap_ns as u64));
-    }
-
-    fn place(&mut self, geometry: &Geometry) -> DriveFault {
-        let mut below = |count: u32| self.rng.below(u64::from(count)) as u32;
-        let die = below(u32::from(geometry.dies())) as u16;
-        let plane = below(u32::from(geometry.planes_per_die)) as u16;
-        let block = below(geometry.blocks_per_plane);
-        let page = below(geometry.pages_per_block);
-        let damage = match self.kind {
-            HazardKind::Page => DieDamage::Page { plane, block, page },
-            HazardKind::Wordline => DieDamage::Wordline { plane, block, page },
-            HazardKind::Block => DieDamage::Block { plane, block },
-            HazardKind::Plane => DieDamage::Plane { plane },
-            HazardKind::Die => DieDamage::Die,
-            HazardKind::Chip => {
-                return DriveFault { die: die - die % geometry.dies_per_chip, damage: DieDamage::Chip };
-            }
-        };
-        DriveFault { die, damage }
     }
 }

@@ -6,21 +6,17 @@ use crate::errors::{DeviceError, InternalError, of_engine};
 use crate::guard::unlocked;
 use crate::scenario::{Override, RawLayer, load};
 use crate::serve::contents_in;
-use host::{Ask, Batch, Done, Host};
+use host::{Ask, Batch, CommandFlags, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use outlast_device::LbaRun;
 use outlast_engine::RunControl;
 use outlast_serve::{DeviceInput, PowerChange, ServedDevice, UnitTear, parse_fault};
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
-
-/// The most commands that may be in flight.
-const DEEPEST: usize = 1024;
-/// The most that one command moves, in bytes: as many sectors as a command counts.
-const LONGEST: u64 = (1 << 32) - SECTOR_BYTES;
 
 /// A column of numbers for Python.
 type Out<'py, T> = Bound<'py, PyArray1<T>>;
@@ -85,26 +81,35 @@ impl Drive {
     }
 
     /// The outcome, and what was read.
-    fn read<'py>(&self, py: Python<'py>, offset: u64, length: u64) -> PyResult<(u8, Bound<'py, PyBytes>)> {
-        let done = self.carry_out(py, Ask::Read, offset, length, Vec::new(), false)?;
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        offset: u64,
+        length: u64,
+        limited_retry: bool,
+    ) -> PyResult<(u8, Bound<'py, PyBytes>)> {
+        let flags = CommandFlags { limited_retry, ..CommandFlags::default() };
+        let done = self.carry_out(py, Ask::Read, offset, length, Vec::new(), flags)?;
         Ok((done.outcomes[0] as u8, PyBytes::new(py, &done.read)))
     }
 
     /// The outcome.
     fn write(&self, py: Python<'_>, offset: u64, data: PyReadonlyArray1<'_, u8>, fua: bool) -> PyResult<u8> {
         let data = data.as_slice()?.to_vec();
-        let done = self.carry_out(py, Ask::Write, offset, data.len() as u64, data, fua)?;
+        let flags = CommandFlags { fua, ..CommandFlags::default() };
+        let done = self.carry_out(py, Ask::Write, offset, data.len() as u64, data, flags)?;
         Ok(done.outcomes[0] as u8)
     }
 
     /// The outcome.
     fn trim(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<u8> {
-        Ok(self.carry_out(py, Ask::Trim, offset, length, Vec::new(), false)?.outcomes[0] as u8)
+        Ok(self.carry_out(py, Ask::Trim, offset, length, Vec::new(), CommandFlags::default())?.outcomes[0]
+            as u8)
     }
 
     /// The outcome.
     fn flush(&self, py: Python<'_>) -> PyResult<u8> {
-        Ok(self.carry_out(py, Ask::Flush, 0, 0, Vec::new(), false)?.outcomes[0] as u8)
+        Ok(self.carry_out(py, Ask::Flush, 0, 0, Vec::new(), CommandFlags::default())?.outcomes[0] as u8)
     }
 
     /// Carries out a batch: a column of operations, where they begin and how long they are.
@@ -117,6 +122,7 @@ impl Drive {
         lengths: PyReadonlyArray1<'py, u64>,
         data: PyReadonlyArray1<'py, u8>,
         fua: bool,
+        limited_retry: bool,
         depth: usize,
     ) -> PyResult<Columns<'py>> {
         let asks = ops.as_slice()?.iter().map(|&code| Ask::of(code));
@@ -125,7 +131,7 @@ impl Drive {
             offsets: offsets.as_slice()?.to_vec(),
             lengths: lengths.as_slice()?.to_vec(),
             data: data.as_slice()?.to_vec(),
-            fua,
+            flags: CommandFlags { fua, limited_retry },
             depth,
         };
         let done = self.carry_out_all(py, &batch)?;
@@ -136,6 +142,31 @@ impl Drive {
             done.completed.into_pyarray(py),
             done.read.into_pyarray(py),
         ))
+    }
+
+    /// Runs to be written again, as offset, length and readability.
+    fn lba_status(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<Vec<(u64, u64, bool)>> {
+        let (first, sectors) = (Lba(offset / SECTOR_BYTES), length / SECTOR_BYTES);
+        if !(offset | length).is_multiple_of(SECTOR_BYTES) {
+            return Err(refused(format!(
+                "offset = {offset}, length = {length}: must be multiples of {SECTOR_BYTES}, a sector's bytes"
+            )));
+        }
+        if offset.checked_add(length).is_none_or(|end| end > self.capacity) {
+            let capacity = self.capacity;
+            return Err(refused(format!(
+                "offset = {offset}, length = {length}: reaches beyond the end of the drive, {capacity} bytes"
+            )));
+        }
+        let runs = self.with(py, |host| host.lba_status(first, sectors))?;
+        let bytes =
+            |run: LbaRun| (run.lba.0 * SECTOR_BYTES, u64::from(run.sectors) * SECTOR_BYTES, run.readable);
+        Ok(runs.into_iter().map(bytes).collect())
+    }
+
+    /// Latest events of the device, oldest first, as JSON.
+    fn events(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |host| json(&host.machine.events().collect::<Vec<_>>()))
     }
 
     /// Lets time pass.
@@ -228,51 +259,15 @@ impl Drive {
         offset: u64,
         length: u64,
         data: Vec<u8>,
-        fua: bool,
+        flags: CommandFlags,
     ) -> PyResult<Done> {
         let (asks, offsets, lengths) = (vec![ask], vec![offset], vec![length]);
-        self.carry_out_all(py, &Batch { asks, offsets, lengths, data, fua, depth: 1 })
+        self.carry_out_all(py, &Batch { asks, offsets, lengths, data, flags, depth: 1 })
     }
 
     fn carry_out_all(&self, py: Python<'_>, batch: &Batch) -> PyResult<Done> {
-        self.check(batch)?;
+        batch.check(self.capacity)?;
         self.with(py, |host| host.run(batch, interrupted))
-    }
-
-    /// What the machine itself does not judge.
-    fn check(&self, batch: &Batch) -> PyResult<()> {
-        let sector = SECTOR_BYTES;
-        let mut written = 0u64;
-        for ((&ask, &offset), &length) in batch.asks.iter().zip(&batch.offsets).zip(&batch.lengths) {
-            if ask == Ask::Flush {
-                continue;
-            }
-            if !offset.is_multiple_of(sector) {
-                return Err(refused(format!(
-                    "offset = {offset}: must be a multiple of {sector}, a sector's bytes"
-                )));
-            }
-            if length == 0 || length > LONGEST || !length.is_multiple_of(sector) {
-                let limit =
-                    format!("from {sector} to {LONGEST} and a multiple of {sector}, a sector's bytes");
-                return Err(refused(format!("length = {length}: must be {limit}")));
-            }
-            if offset.checked_add(length).is_none_or(|end| end > self.capacity) {
-                let capacity = self.capacity;
-                return Err(refused(format!(
-                    "offset = {offset}, length = {length}: reaches beyond the end of the drive, {capacity} bytes"
-                )));
-            }
-            written += if ask == Ask::Write { length } else { 0 };
-        }
-        if written != batch.data.len() as u64 {
-            let given = batch.data.len();
-            return Err(refused(format!("data: {given} bytes; the writes need {written}")));
-        }
-        if !(1..=DEEPEST).contains(&batch.depth) {
-            return Err(refused(format!("depth = {}: must be from 1 to {DEEPEST}", batch.depth)));
-        }
-        Ok(())
     }
 }
 

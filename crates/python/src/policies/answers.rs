@@ -29,6 +29,12 @@ impl Answer for f64 {
     }
 }
 
+impl Answer for bool {
+    fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
+        returned.extract()
+    }
+}
+
 impl Answer for RepairDecision {
     /// The name of a way, or nanoseconds.
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {

@@ -73,7 +73,7 @@ impl PlacerFactory for AsTheyAre {
 }
 
 impl WritePlacer for AsTheyAre {
-    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u8>, String> {
+    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u16>, String> {
         Ok(writes.hint.clone())
     }
 }

@@ -83,6 +83,7 @@ fn decide_by(scenario: &mut Scenario, own: &PolicySpec, maker: Py<PyAny>) {
         PolicyDecision::Placement => scenario.workload.placement = Some(UserPlacement::new(maker)),
         PolicyDecision::Code => drive.code = Some(LoadedPolicy::new(maker)),
         PolicyDecision::Pacing => drive.pacing = Some(LoadedPolicy::new(maker)),
+        PolicyDecision::Predict => drive.predict = Some(LoadedPolicy::new(maker)),
         PolicyDecision::Repair | PolicyDecision::Rebuild | PolicyDecision::RepairOrder => {
             // Settings without an array have been refused.
             if let Some(array) = &mut scenario.array {

@@ -21,7 +21,7 @@ impl PlacerFactory for Maker {
 struct Placer(Py<PyAny>);
 
 impl Placer {
-    fn ask(&self, py: Python<'_>, writes: &WriteBatch) -> PyResult<Vec<u8>> {
+    fn ask(&self, py: Python<'_>, writes: &WriteBatch) -> PyResult<Vec<u16>> {
         let columns = (
             PyArray1::from_slice(py, &writes.offset),
             PyArray1::from_slice(py, &writes.bytes),
@@ -31,14 +31,14 @@ impl Placer {
             PyArray1::from_slice(py, &writes.written),
         );
         let hints = self.0.call1(py, columns)?;
-        let hints = hints.cast_bound::<PyArray1<u8>>(py)?.try_readonly();
+        let hints = hints.cast_bound::<PyArray1<u16>>(py)?.try_readonly();
         let hints = hints.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(hints.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))?.to_vec())
     }
 }
 
 impl WritePlacer for Placer {
-    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u8>, String> {
+    fn place(&mut self, writes: &WriteBatch) -> Result<Vec<u16>, String> {
         asked(|py| self.ask(py, writes))
     }
 }

@@ -4,6 +4,7 @@ mod chip;
 mod examples;
 mod layers;
 mod messages;
+mod messages_of_layers;
 mod overrides;
 mod presets;
 mod retired;

@@ -135,6 +135,7 @@ impl InstantDevice for ContentDevice {
         match self.serve_request(request) {
             Ok(reply) => reply,
             Err(error) => {
+                // The reply does not leave: `commit` reports the failure first, and ends the server.
                 self.failure.get_or_insert(error);
                 BlockReply::Failed(FailureKind::Internal.into())
             }

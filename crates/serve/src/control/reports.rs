@@ -1,5 +1,7 @@
 //! Reports of state, health and figures, as JSON.
 
+use outlast_device::LbaRun;
+use outlast_units::{Lba, SECTOR_BYTES};
 use serde_json::{Value, json};
 
 use super::{MAX_EVENTS, SmartFormat};
@@ -29,6 +31,37 @@ pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -
             json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
         }
     })
+}
+
+/// Runs of bytes that the drive in `column` wants written again.
+pub(super) fn lba_status(
+    device: &ServedDevice,
+    column: usize,
+    offset: u64,
+    length: Option<u64>,
+) -> Result<Value, String> {
+    let refused = |field: &str, value: u64| {
+        Err(format!("{field} = {value}: must be a multiple of {SECTOR_BYTES}, the bytes of a sector"))
+    };
+    if !offset.is_multiple_of(SECTOR_BYTES) {
+        return refused("offset", offset);
+    }
+    let length = match length {
+        Some(length) if !length.is_multiple_of(SECTOR_BYTES) => return refused("length", length),
+        length => length.unwrap_or(u64::MAX),
+    };
+    let capacity = device.member_capacity().max(device.identify().capacity).0;
+    let sectors = length.min(capacity.saturating_sub(offset)) / SECTOR_BYTES;
+    let runs = device.lba_status(column, Lba(offset / SECTOR_BYTES), sectors);
+    let runs = runs.ok_or_else(|| format!("device = {column}: there is no drive"))?;
+    let bytes = |run: &LbaRun| {
+        json!({
+            "offset": run.lba.0 * SECTOR_BYTES,
+            "length": u64::from(run.sectors) * SECTOR_BYTES,
+            "readable": run.readable,
+        })
+    };
+    Ok(runs.iter().map(bytes).collect())
 }
 
 pub(super) fn clock_state(service: &DeviceService) -> Value {

@@ -2,7 +2,8 @@
 
 use super::ServedDevice;
 use outlast_device::health_log::HealthLog;
-use outlast_units::Nanos;
+use outlast_device::{Command, LbaRun, Op};
+use outlast_units::{Lba, Nanos};
 
 impl ServedDevice {
     /// Health log of the drive in `column`, which is 0 for a single drive; `None` if no drive is there.
@@ -12,6 +13,20 @@ impl ServedDevice {
         let off_now = self.off_since.map_or(Nanos::ZERO, |since| self.now.saturating_sub(since));
         log.power_on = log.power_on.saturating_sub(self.total_off + off_now);
         Some(log)
+    }
+
+    /// Sectors that the drive in `column` wants written again, among `sectors` from `lba` on; `None` if no drive is there. Takes no simulated time
+    /// and changes nothing, unlike the query `Op::LbaStatus` that a host sends.
+    pub fn lba_status(&self, column: usize, lba: Lba, sectors: u64) -> Option<Vec<LbaRun>> {
+        let drive = self.service.drive(column)?;
+        let (mut runs, mut from, mut left) = (Vec::new(), lba, sectors);
+        while left > 0 {
+            let count = u32::try_from(left).unwrap_or(u32::MAX);
+            runs.extend(drive.lba_status(&Command::new(Op::LbaStatus, from, count)));
+            from.0 = from.0.saturating_add(count.into());
+            left -= u64::from(count);
+        }
+        Some(runs)
     }
 
     /// Number of dies that may fail, in any combination, before data on a drive is lost, counting only the drive's own parity. For an array, the

@@ -32,7 +32,7 @@ impl ServedDevice {
         for done in &self.ready {
             self.unclaimed_reads.extend(self.service.take_data(done.tag).map(|data| (done.tag, data)));
         }
-        let aborted = |tag| Completion { at: now, tag, outcome: Outcome::Aborted };
+        let aborted = |tag| Completion::new(now, tag, Outcome::Aborted);
         let aborted: Vec<Completion> = std::mem::take(&mut self.tags).tags().map(aborted).collect();
         self.events.record(
             now,

@@ -237,7 +237,7 @@ impl MemberState {
 impl RepairState {
     fn of(repair: &MemberRepair) -> Self {
         Self {
-            member: repair.member,
+            member: repair.member.index(),
             die: repair.die,
             way: repair.way,
             noticed_ns: repair.noticed_at.0,

@@ -62,7 +62,10 @@ impl ExportedDevice {
                 at: None,
                 text: "too few good blocks or members are left: no writes are taken there",
             })),
-            Outcome::OutOfRange => Some(BlockReply::Failed(FailureKind::OutOfRange.into())),
+            // The sectors of a namespace that is not there are none of the device's.
+            Outcome::OutOfRange | Outcome::InvalidNamespace => {
+                Some(BlockReply::Failed(FailureKind::OutOfRange.into()))
+            }
         };
         if let Some(reply) = reply {
             self.drop_zeroing(purpose);

@@ -156,6 +156,7 @@ impl ImageFiles {
         write(SCENARIO, text.as_bytes())?;
         let begin = AcknowledgedPoint { segment: 1, ..AcknowledgedPoint::default() };
         write(CLOCK, &begin.to_bytes(image))?;
+        // A mark of an earlier, uncompleted image would claim that this one was shut down cleanly.
         self.remove_clean_mark()?;
         let line = format!("outlast image {VERSION} {image:016x} {:08x}\n", crc32c::crc32c(text.as_bytes()));
         write(IMAGE, line.as_bytes())?;
@@ -282,13 +283,13 @@ fn new_image_number() -> u64 {
     outlast_units::rng::mix(now ^ u64::from(std::process::id()) << 40)
 }
 
-/// Error of the file `path`.
 pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {
     ImageError::Io { path, source }
 }
 
 /// Number of a segment or checkpoint, from its file name.
 pub(super) fn number_of(path: &Path) -> Option<u32> {
+    // Eight digits exactly, as `segment_name` writes them: two names must not mean one segment.
     let name = path.file_name()?.to_str()?;
     let number = name.parse().ok().filter(|&number: &u32| number > 0)?;
     (name == format!("{number:08}")).then_some(number)

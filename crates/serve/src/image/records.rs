@@ -80,6 +80,7 @@ impl LogRecords {
         loop {
             let Some(reader) = self.reader.as_mut() else {
                 let Some(segment) = self.segments.pop() else { return self.check_promised() };
+                // `read_to` begins with segment 0, so the first one must be 1.
                 if segment != self.read_to.0 + 1 {
                     let why = format!("segment {} of the log is missing", self.read_to.0 + 1);
                     return Err(ImageError::Foreign { path: self.files.log(), why });

@@ -45,6 +45,7 @@ pub(super) fn replay(
         let path = files.segment_path(segment);
         match outcome {
             Ok(()) => {}
+            // Behind the promised point nothing was acknowledged: a torn record there is what a crash leaves.
             Err(LogDamage::Record { .. }) if salvage || progress.place >= promised => progress.torn = true,
             Err(damage) => return Err(ImageError::Log { path, damage }),
         }
@@ -53,6 +54,7 @@ pub(super) fn replay(
         }
     }
     if let Some(until) = until {
+        // After its last input the server may have told clients of a later time.
         let end = device.now().max(acknowledged.now);
         if end < until {
             let why = format!("ends at {end}, before {until}");

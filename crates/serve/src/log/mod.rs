@@ -13,7 +13,7 @@ pub use writer::{InputLog, LogOptions};
 
 /// Version of the image format, raised when the format changes, or when this version of the simulator would replay a log differently. Other versions
 /// are refused. `tests/image.rs` has a log and its expected result.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Address of a record. Its checksum covers it, so a record counts only in its own place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

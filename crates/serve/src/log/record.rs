@@ -2,16 +2,17 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 4 | length of what follows the checksum: 28 and the payload |
+//! | 4 | length of what follows the checksum: 36 and the payload |
 //! | 4 | CRC-32C of the [`RecordPlace`], the length, and what follows |
 //! | 8 | time in nanoseconds |
 //! | 1 | kind |
 //! | 1 | operation of a command; 0 cut, 1 off, 2 on for power; member of a member read; 0 nothing, 1 shorn, 2 torn for a tear |
-//! | 1 | stream hint of a write |
-//! | 1 | flags: 1 forced unit access, or force |
+//! | 2 | placement identifier of a write |
 //! | 4 | tag of a command or of a member read; member to be replaced; bytes of a torn run; share of a shorn unit, numerator in the upper 16 bits |
 //! | 8 | first sector |
 //! | 4 | sectors |
+//! | 4 | namespace of a command |
+//! | 4 | flags: 1 forced unit access, or force |
 //! | | the bytes of a write; a fault as JSON; the text of a mark |
 //!
 //! Numbers are little-endian. A checksum covers the place of its record, so that a record is valid nowhere else: neither one of another image, nor
@@ -19,12 +20,12 @@
 
 use super::RecordPlace;
 use crate::input::{DeviceInput, PowerChange};
-use outlast_device::{Command, Op, QueueId, StreamId, Tag};
+use outlast_device::{Command, NamespaceId, Op, PlacementId, QueueId, Tag};
 use outlast_media::{FaultSpec, ShornShare, UnitTear};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 /// Bytes before the payload.
-pub(super) const RECORD_HEADER: usize = 36;
+pub(super) const RECORD_HEADER: usize = 44;
 /// Offset of the payload in a record.
 pub(crate) const PAYLOAD_OFFSET: u64 = RECORD_HEADER as u64;
 /// Bytes of length and checksum.
@@ -32,7 +33,7 @@ pub(super) const RECORD_PREFIX: usize = 8;
 /// Longest payload in bytes, twice the longest write that clients may send.
 pub const MAX_PAYLOAD: usize = 64 << 20;
 
-const FORCE_FLAG: u8 = 1;
+const FORCE_FLAG: u32 = 1;
 
 /// An input with its time, read from a log.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,11 +64,12 @@ impl LogRecord<'_> {
 struct RecordFields {
     kind: u8,
     detail: u8,
-    stream: u8,
-    flags: u8,
+    placement: u16,
     tag: u32,
     lba: u64,
     sectors: u32,
+    namespace: u32,
+    flags: u32,
 }
 
 /// Appends the record of an input at time `at`, to be written at `place`.
@@ -100,7 +102,7 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
                 RecordFields {
                     kind: 3,
                     detail,
-                    flags: u8::from(force) * FORCE_FLAG,
+                    flags: u32::from(force) * FORCE_FLAG,
                     ..RecordFields::default()
                 },
                 &[],
@@ -115,7 +117,7 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
             (RecordFields { kind: 9, detail, tag, ..RecordFields::default() }, &[])
         }
         DeviceInput::Replace { member, force } => {
-            let flags = u8::from(force) * FORCE_FLAG;
+            let flags = u32::from(force) * FORCE_FLAG;
             (RecordFields { kind: 4, flags, tag: member.into(), ..RecordFields::default() }, &[])
         }
         DeviceInput::Repair => (RecordFields { kind: 5, ..RecordFields::default() }, &[]),
@@ -128,10 +130,13 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
     // Room for the checksum, which covers everything that follows.
     buffer.extend_from_slice(&[0; 4]);
     buffer.extend_from_slice(&at.0.to_le_bytes());
-    buffer.extend_from_slice(&[fields.kind, fields.detail, fields.stream, fields.flags]);
+    buffer.extend_from_slice(&[fields.kind, fields.detail]);
+    buffer.extend_from_slice(&fields.placement.to_le_bytes());
     buffer.extend_from_slice(&fields.tag.to_le_bytes());
     buffer.extend_from_slice(&fields.lba.to_le_bytes());
     buffer.extend_from_slice(&fields.sectors.to_le_bytes());
+    buffer.extend_from_slice(&fields.namespace.to_le_bytes());
+    buffer.extend_from_slice(&fields.flags.to_le_bytes());
     buffer.extend_from_slice(payload);
     let sum = checksum(place, len, &buffer[start + RECORD_PREFIX..]);
     buffer[start + 4..start + RECORD_PREFIX].copy_from_slice(&sum.to_le_bytes());
@@ -146,16 +151,18 @@ fn command_fields(tag: Tag, command: &Command) -> RecordFields {
     RecordFields {
         kind: 1,
         detail: command.op as u8,
-        stream: command.stream.0,
-        flags: u8::from(command.fua) * FORCE_FLAG,
+        placement: command.placement.0,
         tag: tag.0,
         lba: command.lba.0,
         sectors: command.sectors,
+        namespace: command.namespace.0,
+        flags: u32::from(command.fua) * FORCE_FLAG,
     }
 }
 
 /// Checksum of a record at `place`.
 pub(super) fn checksum(place: &RecordPlace, len: u32, body: &[u8]) -> u32 {
+    // The place is part of it, so that a record of another image, segment or offset never passes for this one.
     let sum = crc32c::crc32c(&place.to_bytes());
     crc32c::crc32c_append(crc32c::crc32c_append(sum, &len.to_le_bytes()), body)
 }
@@ -164,10 +171,13 @@ pub(super) fn checksum(place: &RecordPlace, len: u32, body: &[u8]) -> u32 {
 pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
     let (fixed, payload) = body.split_first_chunk::<{ RECORD_HEADER - RECORD_PREFIX }>()?;
     let (at, remaining) = fixed.split_first_chunk::<8>()?;
-    let &[kind, detail, stream, flags, ref remaining @ ..] = remaining else { return None };
+    let &[kind, detail, ref remaining @ ..] = remaining else { return None };
+    let (placement, remaining) = remaining.split_first_chunk::<2>()?;
     let (tag, remaining) = remaining.split_first_chunk::<4>()?;
     let (lba, remaining) = remaining.split_first_chunk::<8>()?;
-    let sectors = u32::from_le_bytes(remaining.try_into().ok()?);
+    let (sectors, remaining) = remaining.split_first_chunk::<4>()?;
+    let (namespace, flags) = remaining.split_first_chunk::<4>()?;
+    let (sectors, flags) = (u32::from_le_bytes(*sectors), u32::from_le_bytes(flags.try_into().ok()?));
     let (tag, force) = (u32::from_le_bytes(*tag), flags == FORCE_FLAG);
     // No version writes other flags.
     if flags > FORCE_FLAG {
@@ -182,7 +192,12 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
                 return None;
             }
             let lba = Lba(u64::from_le_bytes(*lba));
-            let command = Command { stream: StreamId(stream), fua: force, ..Command::new(op, lba, sectors) };
+            let command = Command {
+                namespace: NamespaceId(u32::from_le_bytes(*namespace)),
+                placement: PlacementId(u16::from_le_bytes(*placement)),
+                fua: force,
+                ..Command::new(op, lba, sectors)
+            };
             DeviceInput::Command { tag: Tag(tag), command, data: payload }
         }
         2 => {

@@ -50,6 +50,7 @@ impl InputLog {
         acknowledged: AcknowledgedPoint,
         options: LogOptions,
     ) -> io::Result<Self> {
+        // A segment whose header is incomplete has no record, and is begun anew.
         let is_new = place.offset < SEGMENT_HEADER as u64;
         let (file, place) = if is_new {
             begin_segment(&folder, place.image, place.segment)?

@@ -1,14 +1,16 @@
 //! All clients of a server, with their limits of number, time and memory.
 
+mod accepting;
+mod limits;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::listeners::{ProtocolListener, ProtocolListeners};
-use super::memory::{ALL_CLIENTS, CROWDED_HANDSHAKE, ClientMemory, EACH_CLIENT, choose_evicted};
-use super::{ClientSession, ExportTarget, RequestOrigin, SessionBackend, is_shortage};
-use crate::clock::monotonic;
-use crate::net::{ReadySource, SocketCalls, SocketInterest, SocketPoller, WakeSource};
+use super::memory::{ALL_CLIENTS, ClientMemory, EACH_CLIENT};
+use super::{ClientSession, ExportTarget, RequestOrigin, SessionBackend};
+use crate::net::{ReadySource, SocketCalls, SocketPoller, WakeSource};
 use crate::protocol::{BlockReply, ExportOffer, OfferError};
 use crate::tls::SessionEncryption;
 
@@ -115,73 +117,6 @@ impl ClientSessions {
         self.listeners.offer(offer)
     }
 
-    /// Accepts the clients that wait at a listener. If no place is free, the client that has negotiated longest is evicted, one in each turn of the
-    /// loop, so that the clients behind it advance.
-    pub(crate) fn accept(
-        &mut self,
-        listener: u32,
-        poller: &SocketPoller,
-        backend: &impl SessionBackend,
-    ) -> io::Result<()> {
-        if self.clients() >= MAX_SESSIONS {
-            let Some(number) = choose_evicted(self.negotiating(), monotonic()) else {
-                return self.pause_accepting(poller);
-            };
-            self.evict(number);
-        }
-        self.clients_wait = false;
-        // Devices may have gained or lost power since the last client; these exports were accepted before, so this
-        // cannot fail.
-        let _ = self.offer(backend.offer());
-        while self.clients() < MAX_SESSIONS {
-            let link = match self.listeners.accept(listener) {
-                Ok(Some(link)) => link,
-                Ok(None) => return Ok(()),
-                Err(error) if is_shortage(&error) => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            // Numbers of closed sessions are used again, so that the list is no longer than the most clients at a
-            // time.
-            let free = self.sessions.iter().position(Option::is_none);
-            let number = free.unwrap_or_else(|| {
-                self.sessions.push(None);
-                self.sessions.len() - 1
-            });
-            // Replies to an earlier session with this number are recognised by its generation, and dropped.
-            self.generation = self.generation.wrapping_add(1);
-            poller.add(
-                &link,
-                WakeSource::Session(number as u32),
-                SocketInterest { input: true, output: false },
-            )?;
-            let (wire, offer) = self.listeners.begin(listener);
-            self.sessions[number] = Some(ClientSession::new(link, wire, offer, monotonic(), self.generation));
-            self.enlist(number as u32);
-        }
-        Ok(())
-    }
-
-    /// Sessions that still negotiate, with the times at which they connected.
-    fn negotiating(&self) -> impl Iterator<Item = (u32, Duration)> {
-        let sessions =
-            (0..).zip(&self.sessions).filter_map(|(number, session)| Some((number, session.as_ref()?)));
-        sessions
-            .filter(|(_, session)| session.target.is_none())
-            .map(|(number, session)| (number, session.connected_at))
-    }
-
-    /// Stops accepting: clients wait in the system's queue until a session ends.
-    fn pause_accepting(&mut self, poller: &SocketPoller) -> io::Result<()> {
-        (self.is_accepting, self.clients_wait) = (false, true);
-        if !self.has_warned {
-            self.has_warned = true;
-            self.warning = Some(format!(
-                "{MAX_SESSIONS} clients are connected, and others wait until one of them goes; `metrics` says whether they still do (others_wait)"
-            ));
-        }
-        self.listeners.wait_for_clients(false, poller)
-    }
-
     /// Ends a session so that others get its place and memory.
     fn evict(&mut self, number: u32) {
         self.evicted += 1;
@@ -269,19 +204,6 @@ impl ClientSessions {
         }
     }
 
-    /// Accepts clients again once a place is free.
-    fn accept_if_room(&mut self, poller: &SocketPoller) -> io::Result<()> {
-        if self.is_accepting || self.clients() >= MAX_SESSIONS {
-            return Ok(());
-        }
-        self.resume_accepting(poller)
-    }
-
-    fn resume_accepting(&mut self, poller: &SocketPoller) -> io::Result<()> {
-        self.is_accepting = true;
-        self.listeners.wait_for_clients(true, poller)
-    }
-
     /// Closes a session at once. Its requests under way go on, and their replies are dropped.
     fn close(&mut self, number: u32) {
         // Closing a socket removes it from the poller.
@@ -308,49 +230,5 @@ impl ClientSessions {
     /// Has sessions refuse requests from now on, since the server ends.
     pub(crate) fn shut_down(&mut self) {
         self.sessions.iter_mut().flatten().for_each(|session| session.wire.shut_down());
-    }
-
-    /// Evicts clients that negotiate for too long, or hold memory for which others wait. Returns the time at which the next limit expires, if any
-    /// does.
-    pub(crate) fn enforce_limits(
-        &mut self,
-        now: Duration,
-        poller: &SocketPoller,
-    ) -> io::Result<Option<Duration>> {
-        let next_review = self.evict_stalled(now, poller)?;
-        let earliest = self.negotiating().map(|(_, connected_at)| connected_at).min();
-        if earliest.is_some_and(|connected_at| now >= connected_at + HANDSHAKE_LIMIT) {
-            self.close_where(|session| session.is_overdue(now));
-            self.accept_if_room(poller)?;
-        } else if !self.is_accepting && choose_evicted(self.negotiating(), now).is_some() {
-            self.resume_accepting(poller)?;
-        }
-        // While others wait for a place, clients have less time to negotiate.
-        let limit = if self.is_accepting { HANDSHAKE_LIMIT } else { CROWDED_HANDSHAKE };
-        let next = self.negotiating().map(|(_, connected_at)| connected_at + limit).min();
-        Ok(next.into_iter().chain(next_review).min())
-    }
-
-    /// While clients wait for memory, evicts those that hold more than their share and have moved no byte since the last review, although they
-    /// could. Returns the time of the next review.
-    fn evict_stalled(&mut self, now: Duration, poller: &SocketPoller) -> io::Result<Option<Duration>> {
-        let has_waiting = self.sessions.iter().flatten().any(|session| session.wire.is_short());
-        let is_first = self.memory.has_no_review();
-        let (next, is_due) = self.memory.review_stalls(now, has_waiting);
-        if is_first || is_due {
-            for number in 0..self.sessions.len() {
-                let Some(session) = &mut self.sessions[number] else { continue };
-                // Asked of every session, since it also begins the count for the next review.
-                let take_has_moved = session.take_has_moved();
-                if is_due && !take_has_moved && session.holds_up_others() {
-                    self.evict(number as u32);
-                }
-            }
-        }
-        if is_due && self.memory.take_released() {
-            self.list_short_of_memory();
-            self.accept_if_room(poller)?;
-        }
-        Ok(next)
     }
 }

@@ -144,6 +144,7 @@ impl ClientSession {
 
     /// True if the client holds more memory than each may, and is itself the reason: it leaves replies unread, or has stopped within a message.
     fn holds_up_others(&self) -> bool {
+        // Idle with memory held: a message has begun and its end does not come.
         let is_idle = self.wire.in_flight() == 0 && !self.wire.is_short();
         self.held > EACH_CLIENT && (self.wire.output_len() > 0 || is_idle)
     }
@@ -157,6 +158,7 @@ impl ClientSession {
         let generation = self.generation;
         loop {
             let Some(event) = self.wire.poll() else {
+                // TLS may hold decrypted bytes that no socket event will announce.
                 match self.read_buffered() {
                     Some(true) => continue,
                     Some(false) => return true,

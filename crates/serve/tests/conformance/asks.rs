@@ -55,7 +55,7 @@ impl AskOutcome {
     pub(crate) fn of(outcome: Outcome, data: Option<Vec<u8>>) -> Self {
         match outcome {
             Outcome::Ok => Self::Done(data.unwrap_or_default()),
-            Outcome::OutOfRange => Self::OutOfRange,
+            Outcome::OutOfRange | Outcome::InvalidNamespace => Self::OutOfRange,
             Outcome::MediumError | Outcome::ReadOnly | Outcome::Aborted => Self::Failed,
         }
     }

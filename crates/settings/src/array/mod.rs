@@ -1,6 +1,7 @@
 //! Settings of an array: the `[array]` section of a scenario.
 
 mod layouts;
+mod level;
 mod light;
 mod parts;
 mod plain;
@@ -9,6 +10,7 @@ mod shares;
 mod validate;
 
 pub use layouts::ParityLayout;
+pub use level::Level;
 pub use light::LightConfig;
 pub use parts::{
     BackgroundConfig, ChunkOrder, EjectionConfig, LogConfig, LogPlace, MemberConfig, ReplacementConfig,
@@ -60,6 +62,11 @@ pub struct ArrayConfig {
     /// Allowed ways to write a partial stripe.
     #[serde(default)]
     pub writes: StripeWrites,
+    /// Whether chunks for the host are read with limited retry where redundancy can give the data: a member gives up after
+    /// `device.reliability.limited_retries` re-reads, and the others are read instead; if that fails, the chunk is read again with all means. Nothing is
+    /// rewritten, and no member is ejected for it. Default: false.
+    #[serde(default)]
+    pub limited_retry: bool,
     /// How parity is made consistent after a loss of power.
     #[serde(default)]
     pub consistency: Consistency,
@@ -91,41 +98,6 @@ pub struct ArrayConfig {
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
     #[serde(skip)]
     pub own: ArrayPolicies,
-}
-
-/// RAID levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Striping, no redundancy.
-    Raid0,
-    /// Every member holds everything.
-    Raid1,
-    /// Striped copies.
-    Raid10,
-    /// One parity chunk in each stripe, all on the last member.
-    Raid4,
-    /// One parity chunk in each stripe, rotating.
-    Raid5,
-    /// Two parity chunks in each stripe.
-    Raid6,
-    /// `parities` parity chunks in each stripe, from a maximum-distance-separable code.
-    Code,
-}
-
-impl Level {
-    /// The level as it is written in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Raid0 => "raid0",
-            Self::Raid1 => "raid1",
-            Self::Raid10 => "raid10",
-            Self::Raid4 => "raid4",
-            Self::Raid5 => "raid5",
-            Self::Raid6 => "raid6",
-            Self::Code => "code",
-        }
-    }
 }
 
 /// Where RAID-10 puts the copies of a chunk, named as in Linux md (`md(4)`).
@@ -225,6 +197,7 @@ impl ArrayConfig {
             copy_layout: CopyLayout::default(),
             parity_percent: None,
             writes: StripeWrites::default(),
+            limited_retry: false,
             consistency: Consistency::default(),
             safe_mode_delay: default_safe_mode_delay(),
             log: LogConfig::default(),

@@ -1,6 +1,6 @@
 //! Settings of the controller: processors, scheduling, write buffer, host.
 
-use super::{CommandCosts, DecodeTimes, FlushPolicy, HostLatency, QueuesConfig, Trims};
+use super::{CommandCosts, DecodeTimes, FlushPolicy, HostLatency, PausesConfig, QueuesConfig, Trims};
 use outlast_media::{ConfigError, Geometry, at_most_a_second};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,9 @@ pub struct ControllerConfig {
     /// Memory for units that the host has read: the most recently used ones stay, and are read without flash. Over all cores. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_cache: Option<Bytes>,
+    /// Regular pauses in which no host write enters the buffer. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<PausesConfig>,
     /// When a write is acknowledged and what survives a loss of power.
     pub write_cache: WriteCache,
     /// How a flush, or a write with FUA, is handled if the buffer is volatile. Default: "honour".
@@ -115,6 +118,7 @@ impl Default for ControllerConfig {
             coalesce: false,
             hold_back: Bytes(0),
             read_cache: None,
+            pauses: None,
             write_cache: WriteCache::Protected,
             flush: FlushPolicy::Honour,
             trims: Trims::Kept,
@@ -156,6 +160,9 @@ impl ControllerConfig {
             queues.validate(self.queue_depth)?;
         }
         self.decode.validate()?;
+        if let Some(pauses) = &self.pauses {
+            pauses.validate()?;
+        }
         let times = [
             ("master_cost", self.master_cost),
             ("read_cost", self.read_cost),

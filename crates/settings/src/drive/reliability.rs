@@ -54,6 +54,9 @@ pub struct ReliabilityConfig {
     /// `rereads.max_retries` comes after the stripe has failed. Absent: all re-reads come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rereads_if_protected: Option<u32>,
+    /// Re-reads of a read that is sent with limited retry (bit LR of `NVMe`'s Read) before it ends in an error; no stripe is asked, and the data stays
+    /// readable by other reads. An array sends such reads with `array.limited_retry`, `outlast.Drive.read` with `limited_retry=True`. Default: 0.
+    pub limited_retries: u32,
     /// Whether the first read of a block uses the step that last succeeded there (until its next erase). Default: false.
     pub reread_history: bool,
     /// State of the flash at the beginning of the run.
@@ -80,6 +83,7 @@ impl Default for ReliabilityConfig {
             ecc: Ecc::default(),
             rereads: RereadConfig::default(),
             rereads_if_protected: None,
+            limited_retries: 0,
             reread_history: false,
             initial: InitialState::default(),
             variation: BlockVariation::default(),
@@ -140,6 +144,10 @@ impl ReliabilityConfig {
         {
             let limit = format!("must be at most {}, or absent for no limit", RereadConfig::MOST_RETRIES);
             return Err(ConfigError::new(&format!("{FIELD}.rereads_if_protected"), retries, limit));
+        }
+        if self.limited_retries > RereadConfig::MOST_RETRIES {
+            let limit = format!("must be at most {}", RereadConfig::MOST_RETRIES);
+            return Err(ConfigError::new(&format!("{FIELD}.limited_retries"), self.limited_retries, limit));
         }
         self.initial.validate(&format!("{FIELD}.initial"))?;
         self.variation.validate(&format!("{FIELD}.variation"))?;

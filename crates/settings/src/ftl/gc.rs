@@ -190,11 +190,33 @@ pub struct TokenConfig {
     /// How much data the saved tokens may cover, over all flash cores; collection may be ahead of the host by as much. At least a mapping
     /// unit for each core.
     pub depth: Bytes,
+    /// When the rate is set anew. Default: "window".
+    #[serde(skip_serializing_if = "TokenRate::is_by_window")]
+    pub rate: TokenRate,
+}
+
+/// When the rate of tokens is set anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenRate {
+    /// With each window. Collection is ahead of the host by `depth` at most.
+    #[default]
+    Window,
+    /// When a burst of collection begins, for as long as it lasts: `factor` times the host's rate over the window before and the one under way. Collection
+    /// goes on at its own speed, to the high mark. Needs `stop_free` of at least two more than `start_free`.
+    Burst,
+}
+
+impl TokenRate {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_by_window(&self) -> bool {
+        *self == Self::Window
+    }
 }
 
 impl Default for TokenConfig {
     fn default() -> Self {
-        Self { window: Nanos::millis(50), factor: 0.95, depth: Bytes::mib(1) }
+        Self { window: Nanos::millis(50), factor: 0.95, depth: Bytes::mib(1), rate: TokenRate::Window }
     }
 }
 
@@ -236,6 +258,9 @@ impl GcConfig {
         match &self.token {
             Some(token) if self.pacing != Pacing::Token => {
                 refused("token.window", &token.window, "is for pacing = \"token\"")
+            }
+            Some(TokenConfig { rate: TokenRate::Burst, .. }) if self.stop_free.is_none() => {
+                refused("token.rate", &"burst", "needs stop_free, at which a burst of collection ends")
             }
             Some(token) => token.validate(mapping_unit),
             None => Ok(()),

@@ -8,7 +8,7 @@ mod pu_shape;
 mod victims;
 
 pub use codes::CodeRule;
-pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig};
+pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig, TokenRate};
 pub use map_flush::MapFlushConfig;
 pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,

@@ -132,7 +132,7 @@ pub struct ClassConfig {
     pub codes: Option<Vec<CodeRule>>,
     /// Stream hints of write commands that belong to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hints: Vec<u8>,
+    pub hints: Vec<u16>,
     /// Ranges of addresses that belong to it: a namespace is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<RangeConfig>,

@@ -1,7 +1,7 @@
 //! Changes of code and of dies while data is live.
 
-use crate::core::Due;
 use crate::ssd::Ssd;
+use outlast_controller::Due;
 use outlast_media::ConfigError;
 use outlast_settings::ftl::CodeConfig;
 use outlast_units::{CoreId, DieId, Nanos};
@@ -67,7 +67,7 @@ impl Ssd {
 
     /// Pages of user data that lie in superblocks of class `class`.
     pub fn pages_of_class(&self, class: u8) -> u64 {
-        let of = |core: &crate::core::FlashCore| {
+        let of = |core: &outlast_controller::FlashCore| {
             let ftl = core.ftl();
             let superblocks = (0..ftl.layout().superblocks()).map(outlast_units::SuperblockId);
             let own = superblocks.filter(|&superblock| ftl.superblock(superblock).class() == class);
@@ -103,7 +103,7 @@ impl Ssd {
             return Err(ConfigError::new("die", die.0, "is there already"));
         };
         self.context.absent.remove(place);
-        let (core, local) = self.core_of_die(die);
+        let (core, local) = self.context.core_of_die(die);
         self.cores[core].ftl_mut().add_die(local);
         self.cores[core].reprotect_all(now, &mut self.context);
         self.cores[core].make_due(&mut self.context, Due::Admit);

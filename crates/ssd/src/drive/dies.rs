@@ -24,11 +24,7 @@ impl Ssd {
     /// An internal operation has ended or relocated data has left the buffer: the next of the dies that waited for that goes on, unless
     /// the one before it has begun an internal operation.
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
-        let (internal, waiting) =
-            (self.context.flash.internal_operations(), self.context.flash.dies_waiting());
-        if self.context.unsettled.take_leave(internal, waiting)
-            && let Some(die) = self.context.flash.take_waiting_die()
-        {
+        if let Some(die) = self.context.take_waiting_die() {
             let core = self.context.places[die].core;
             self.cores[core].wake(now, &mut self.context, die);
         }

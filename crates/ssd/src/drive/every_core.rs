@@ -12,12 +12,12 @@ impl Ssd {
 
     /// Calls for flushes of the mapping table that are due by time; returns when the next is.
     pub(crate) fn call_map_flushes(&mut self, now: Nanos) -> Nanos {
-        if self.context.map_timer.next() != Nanos::MAX && self.context.map_timer.take(now) {
+        if self.context.take_map_flush(now) {
             for core in &mut self.cores {
                 core.request_map_flush(&mut self.context);
             }
         }
-        self.context.map_timer.next()
+        self.context.next_map_flush()
     }
 
     /// Simulated time begins, or the data has become older at once.

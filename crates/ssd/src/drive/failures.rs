@@ -7,7 +7,7 @@ use outlast_units::{CoreId, DieId, LocalDie, Nanos};
 impl Ssd {
     /// From now on operations may fail.
     pub(crate) fn expect_faults(&mut self) {
-        self.context.fallible = true;
+        self.context.expect_faults();
         let wordline = self.context.config.reliability.as_ref().and_then(|r| r.page_types());
         let wordline = wordline.map_or(1, |types| types.factors.len() as u32);
         for core in &mut self.cores {
@@ -22,15 +22,15 @@ impl Ssd {
     pub fn inject(&mut self, now: Nanos, fault: DriveFault) {
         if let DieDamage::Power(tear) = fault.damage {
             self.tear_next(tear);
-            let aborted = self.context.host.abort(now);
+            let aborted = self.host.abort(now, &mut self.context.commands);
             self.context.note(|ledger| ledger.abort(now, &aborted));
             self.cut(now, now);
-            self.context.schedule.count_injected();
+            self.schedule.count_injected();
             return;
         }
         if fault.damage == DieDamage::ParityCache {
             self.lose_parity_cache();
-            self.context.schedule.count_injected();
+            self.schedule.count_injected();
             return;
         }
         self.expect_faults();
@@ -40,7 +40,7 @@ impl Ssd {
                 "die {die} breaks, of {}",
                 self.context.places.len()
             );
-            let (core, local) = self.core_of_die(DieId(die));
+            let (core, local) = self.context.core_of_die(DieId(die));
             self.cores[core].inject(local, fault.damage);
             let plane = match fault.damage {
                 DieDamage::Plane { plane } => Some(plane),
@@ -54,7 +54,7 @@ impl Ssd {
                 self.give_up(now, core, local, plane);
             }
         }
-        self.context.schedule.count_injected();
+        self.schedule.count_injected();
     }
 
     /// Core `core` uses its die `local`, or only `plane` of it, no more.

@@ -1,6 +1,5 @@
 //! Housekeeping: the drive carries out what the parts of its health ask for when their time has come.
 
-use crate::events::DriveSource;
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
 use outlast_media::{DieDamage, DriveFault};
@@ -10,20 +9,16 @@ use outlast_units::{DieId, Nanos};
 impl Ssd {
     /// The time for housekeeping has come.
     pub(crate) fn house_event(&mut self, now: Nanos) {
-        self.context.timer.stop();
-        self.context.events.set(DriveSource::Housekeeping, Nanos::MAX);
+        self.context.begin_housekeeping();
         self.let_in(now);
         self.break_what_is_due(now);
         self.make_changes_due(now);
-        debug_assert!(
-            self.context.schedule.next().min(self.context.changes.next()) > now,
-            "all that was due has been done"
-        );
+        debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
         self.begin_late_flush(now);
         self.settle(now);
-        let mut next = self.context.schedule.next().min(self.context.changes.next());
-        next = next.min(self.context.host.late.next()).min(self.context.host.opens_at());
+        let mut next = self.schedule.next().min(self.changes.next());
+        next = next.min(self.context.commands.late.next()).min(self.host.opens_at());
         next = next.min(self.call_map_flushes(now));
         for core in self.cores.indices() {
             next = next
@@ -44,51 +39,56 @@ impl Ssd {
         if faults.iter().any(|(_, fault)| !matches!(fault.damage, DieDamage::Power(_))) {
             self.expect_faults();
         }
-        self.context.schedule.schedule(faults);
-        self.context.call_housekeeping(self.context.schedule.next());
+        self.schedule.schedule(faults);
+        self.context.call_housekeeping(self.schedule.next());
     }
 
     /// Has the data on flash become older by `by` at time `at`, as if the drive had lain there; nothing else takes time.
     pub fn schedule_ageing(&mut self, at: Nanos, by: Nanos) {
-        self.context.schedule.schedule_leap(at, by);
-        self.context.call_housekeeping(self.context.schedule.next());
+        self.schedule.schedule_leap(at, by);
+        self.context.call_housekeeping(self.schedule.next());
     }
 
     fn break_what_is_due(&mut self, now: Nanos) {
-        while let Some(event) = self.context.schedule.due(now) {
+        while let Some(event) = self.schedule.due(now) {
             match event {
                 FaultEvent::Break(fault) => self.inject(now, fault),
                 // Alarms and timers were set for younger data.
-                FaultEvent::Aged => self.begin_scrub(now),
+                FaultEvent::Aged(by) => {
+                    self.context.aged += by;
+                    self.begin_scrub(now);
+                }
             }
         }
     }
 
     /// Has `changes` made when they are due.
     pub fn schedule_changes(&mut self, changes: &[ChangeConfig]) {
-        self.context.changes.schedule(changes);
-        self.context.call_housekeeping(self.context.changes.next());
+        self.changes.schedule(changes);
+        self.context.awaits_state = self.changes.waits_for_state();
+        self.context.call_housekeeping(self.changes.next());
     }
 
     /// Changes that were due, made or refused.
     pub fn changes(&self) -> &[Change] {
-        self.context.changes.done()
+        self.changes.done()
     }
 
     fn make_changes_due(&mut self, now: Nanos) {
-        while let Some(change) = self.context.changes.due(now) {
+        while let Some(change) = self.changes.due(now) {
             self.make_change(now, change);
         }
     }
 
     #[cold]
     pub(crate) fn change_by_state(&mut self, now: Nanos) {
-        let worn = self.cores.iter().map(|core| core.ftl().blocks().max_cycles()).max().unwrap_or(0);
+        let worn = self.cores.iter().map(|core| core.ftl().space().blocks().max_cycles()).max().unwrap_or(0);
         let errors =
             self.at_reset.errors + self.context.counters.medium_errors + self.context.counters.lost_units;
-        while let Some(change) = self.context.changes.due_by_state(worn, errors) {
+        while let Some(change) = self.changes.due_by_state(worn, errors) {
             self.make_change(now, change);
         }
+        self.context.awaits_state = self.changes.waits_for_state();
     }
 
     fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
@@ -99,6 +99,6 @@ impl Ssd {
             asked.dies.iter().try_for_each(|&die| self.join_die(now, DieId(die)))
         };
         let refused = result.err().map(|error| error.to_string());
-        self.context.changes.note(Change { at: now, asked, refused });
+        self.changes.note(Change { at: now, asked, refused });
     }
 }

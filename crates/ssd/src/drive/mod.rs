@@ -5,6 +5,7 @@
 mod codes;
 mod detection;
 mod dies;
+mod directory;
 mod every_core;
 mod failures;
 mod housekeeping;

@@ -5,11 +5,11 @@
 //! they have ended, commands wait at the door (`host/door.rs`; decision 0044).
 
 use crate::assemble::{flash_of, mount_options};
-use crate::places::{DiePlace, place_of_pu};
 use crate::ssd::Ssd;
+use outlast_controller::{DiePlace, place_of_pu};
 use outlast_flash::{BlockRow, CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSource};
 use outlast_ftl::MountReads;
-use outlast_units::{BlockId, CoreId, DieId, Nanos, Pu, Row};
+use outlast_units::{BlockId, CoreId, DieId, ModeId, Nanos, Pu, Row};
 
 /// Mounts from flash over a drive's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
@@ -46,7 +46,7 @@ impl Ssd {
 
     /// When the drive, which mounts, will take commands; `None` while it takes them.
     pub fn ready_at(&self) -> Option<Nanos> {
-        Some(self.context.host.opens_at()).filter(|&at| at != Nanos::MAX)
+        Some(self.host.opens_at()).filter(|&at| at != Nanos::MAX)
     }
 
     /// Checkpoints of the mapping made over the drive's life, and the pages that were written for them.
@@ -93,13 +93,13 @@ impl Ssd {
         self.mounts.pages += pages;
         self.mounts.time += took;
         self.mounts.longest = self.mounts.longest.max(took);
-        self.context.host.close(now + took);
+        self.host.close(now + took);
         self.context.call_housekeeping(now + took);
     }
 
     /// Dies that have not been given up.
     fn dies_that_work(&self) -> impl Iterator<Item = DieId> {
-        let works = |place: &DiePlace| !self.cores[place.core].ftl().is_dead_die(place.local);
+        let works = |place: &DiePlace| !self.cores[place.core].ftl().space().pus().is_dead_die(place.local);
         self.context.places.iter_indexed().filter(move |&(_, place)| works(place)).map(|(die, _)| die)
     }
 
@@ -147,16 +147,16 @@ impl Reading<'_> {
         for _ in 0..pages.div_ceil(u64::from(unit.pages_per_unit)) {
             let (round, die) = (self.turn / dies.len() as u64, self.turn % dies.len() as u64);
             let row = Row((round % rows) as u32 * unit.rows);
-            self.read(dies[die as usize], BlockRow { block: BlockId(0), row }, mask);
+            self.read(dies[die as usize], BlockRow { block: BlockId(0), row, mode: ModeId::FIRST }, mask);
             self.turn += 1;
         }
     }
 
     /// All pages of a program unit.
     fn program_unit(&mut self, core: CoreId, pu: Pu) {
-        let layout = self.ssd.cores[core].ftl().layout();
-        let (die, place) = place_of_pu(layout, pu);
-        self.read(die, place, u64::MAX >> (64 - layout.units_per_pu()));
+        let ftl = self.ssd.cores[core].ftl();
+        let (die, place) = place_of_pu(ftl, pu);
+        self.read(die, place, u64::MAX >> (64 - ftl.layout().units_per_pu()));
     }
 
     fn read(&mut self, die: DieId, place: BlockRow, mask: u64) {

@@ -3,11 +3,8 @@
 //! The read waits among the background operations of its die; the write then enters the home core's buffer by the way of a partial
 //! write with no sectors, which takes whatever is current at that moment.
 
-use crate::core::{Due, WaitingWrite};
-use crate::host::Then;
-use crate::op::{InternalTask, Op, OpKind, UnitWork};
-use crate::repair::NextMove;
 use crate::ssd::Ssd;
+use outlast_controller::{Due, NextMove, Op, Then, UnitWork, WaitingWrite};
 use outlast_device::{Command, Op as HostOp, Outcome, Tag};
 use outlast_settings::drive::Migration;
 use outlast_units::{CoreId, Lba, Lpn, Nanos};
@@ -46,36 +43,33 @@ impl Ssd {
 
     fn start_move(&mut self, now: Nanos, victim: CoreId, number: Lpn) {
         let unit = self.context.unit_at(victim, number);
-        debug_assert!(self.left_behind(unit).is_some(), "unit {unit} moves and is not at its former place");
+        debug_assert!(
+            self.directory().left_behind(unit).is_some(),
+            "unit {unit} moves and is not at its former place"
+        );
         let command = Command::new(
             HostOp::Write,
             Lba(unit * u64::from(self.context.size.sectors_per_unit)),
             self.context.size.sectors_per_unit,
         );
         let request =
-            self.context.host.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
+            self.context.commands.requests.begin(now, command, Tag(u32::MAX), Outcome::Ok, Then::MoveOn);
         let work = UnitWork::new(request, number, 0, 0);
         let ftl = self.cores[victim].ftl();
         let slot = ftl.lookup(number);
-        if !ftl.is_programmed(slot) {
+        if !ftl.space().pus().is_programmed(slot) {
             self.write_moved(now, victim, work);
             return;
         }
         let (pu, unit) = ftl.layout().pu_of(slot);
-        // Any task but collection has its operations among those of the background.
-        let op = Op::new(OpKind::MoveRead, InternalTask::Scrub, victim, pu);
-        self.cores[Op { units: 1, mask: 1 << unit, work, ..op }.core].queue_internal(
-            now,
-            &mut self.context,
-            &Op { units: 1, mask: 1 << unit, work, ..op },
-        );
+        self.cores[victim].queue_move_read(now, &mut self.context, (pu, unit), work);
     }
 
     /// The data of a unit to be moved is in the controller, or is lost.
     pub(crate) fn move_read(&mut self, now: Nanos, op: &Op, lost: bool) {
         self.context.flash.end_internal(now);
         if lost {
-            self.context.host.requests.fail(op.work.request, Outcome::MediumError);
+            self.context.commands.requests.fail(op.work.request, Outcome::MediumError);
             self.context.finish_parts(now, op.work.request, 1);
         } else {
             self.write_moved(now, op.core, op.work);
@@ -85,7 +79,7 @@ impl Ssd {
 
     fn write_moved(&mut self, now: Nanos, victim: CoreId, work: UnitWork) {
         let unit = self.context.unit_at(victim, work.lpn);
-        let Some((_, number)) = self.left_behind(unit) else {
+        let Some((_, number)) = self.directory().left_behind(unit) else {
             self.context.finish_parts(now, work.request, 1);
             return;
         };
@@ -105,13 +99,13 @@ impl Ssd {
     }
 
     fn refuse_move(&mut self, now: Nanos, write: WaitingWrite) {
-        self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
+        self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
         self.context.finish_parts(now, write.work.request, 1);
     }
 
     /// True if `write`, about to enter the buffer, is a move of a unit that has been written or trimmed since.
     #[cold]
     pub(crate) fn is_out_of_date(&self, core: CoreId, work: UnitWork) -> bool {
-        work.sectors == 0 && self.left_behind(self.context.unit_at(core, work.lpn)).is_none()
+        work.sectors == 0 && self.directory().left_behind(self.context.unit_at(core, work.lpn)).is_none()
     }
 }

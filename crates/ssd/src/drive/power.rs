@@ -9,42 +9,19 @@
 //! which is not erased meanwhile. Torn program units are skipped; those that had not begun are filled again (decision 0015).
 //!
 //! Trims survive, flushed or not, unless `controller.trims` is `volatile`: then a trim is safe after the next flush that is carried out. Until then it is kept
-//! as a note of the copy that it made stale (`ftl/src/ftl/trims.rs`), and a loss of power makes that copy current again.
+//! as a note of the copy that it made stale (`ftl/src/pages/trims.rs`), and a loss of power makes that copy current again.
 
-use crate::core::FlashCore;
-use crate::counters::PowerCuts;
-use crate::events::DriveSource;
-use crate::ledger::Ledger;
-use crate::op::{OpKind, Purpose};
 use crate::ssd::Ssd;
-use outlast_device::PowerCycle;
+use crate::totals::PowerCuts;
+use outlast_controller::{DriveSource, FlashCore, OpKind, Purpose};
 use outlast_flash::{DieQueue, OutstandingProgram};
 use outlast_media::UnitTear;
 use outlast_settings::drive::WriteCache;
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::rng::{mix, sub_seed};
-use outlast_units::slab::Slab;
 use outlast_units::{CoreId, IndexVec, Nanos, Pu, SuperblockId};
 
-impl PowerCycle for Ssd {
-    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
-        let mut unheard = Vec::new();
-        while self.next_event() < off {
-            self.step(off, &mut unheard);
-        }
-        self.context.host.forget(off);
-        self.context.note(Ledger::forget);
-        self.cut(off, on);
-    }
-}
-
 impl Ssd {
-    /// Power fails at `now` and is back at once. Commands in flight never complete, those included whose completion has not been
-    /// handed out. Faults, ageing and scrubbing that are still to come will come.
-    pub fn power_cut(&mut self, now: Nanos) {
-        self.power_cycle(now, now);
-    }
-
     /// Figures on losses of power so far.
     pub fn power_cuts(&self) -> PowerCuts {
         self.power_cuts
@@ -53,14 +30,10 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
-        let tear = self.context.schedule.take_tear();
+        let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
-        let outstanding = self.context.flash.cut_power(off);
-        self.context.events.cut();
-        self.context.reads = Slab::default();
-        self.context.host.requests.clear();
+        let outstanding = self.context.power_failed(off);
         self.forget_queries(off);
-        self.context.ladder.power_failed();
         self.master.forget(off);
         let cores = self.cores.indices();
         let abandoned: IndexVec<CoreId, _> =
@@ -87,14 +60,14 @@ impl Ssd {
     /// The buffer has survived, and what keeps it alive lets program operations under way come to their end: here they begin anew, and
     /// those that had not begun follow.
     fn issue_again(&mut self, now: Nanos, outstanding: &[OutstandingProgram<Purpose>]) {
-        let epoch = self.context.host.flushes.open_epoch();
+        let epoch = self.context.commands.flushes.open_epoch();
         for core in self.cores.indices() {
             self.cores[core].hold_again(&self.context, outstanding);
         }
         for &OutstandingProgram { die, op, .. } in outstanding {
             let (queue, cookie) = match (op.tag.kind, op.tag.task) {
                 (OpKind::HostProgram, _) => {
-                    self.context.host.flushes.count_in(epoch);
+                    self.context.commands.flushes.count_in(epoch);
                     (DieQueue::Programs, epoch)
                 }
                 (_, task) => {
@@ -145,7 +118,7 @@ impl Ssd {
 
     /// The next loss of power leaves `tear` of units whose program operation is under way then, if the buffer is not protected.
     pub fn tear_next(&mut self, tear: UnitTear) {
-        self.context.schedule.tear_next(tear);
+        self.schedule.tear_next(tear);
     }
 
     /// Host units that a read gives torn: the drive does not know of them.

@@ -1,7 +1,7 @@
 //! Further failures of dies that a drive bears. This takes the whole drive: the units of one core may go to all others.
 
-use crate::repair::Prospects;
 use crate::ssd::Ssd;
+use outlast_controller::Prospects;
 use outlast_device::{Notice, NoticeKind};
 use outlast_settings::drive::RepairScheme;
 use outlast_units::{CoreId, DieId, LocalDie, Nanos};
@@ -29,7 +29,7 @@ impl Ssd {
         let bears = |index: CoreId| {
             let ftl = self.cores[index].ftl();
             // All dies of a core are alike: the first that works will do.
-            let die = ftl.layout().local_dies().find(|&local| !ftl.is_dead_die(local));
+            let die = ftl.layout().local_dies().find(|&local| !ftl.space().pus().is_dead_die(local));
             let alone = ftl.space().could_hold(ftl.space().logical_units(), die);
             alone || (shares && self.redirected_once_more(index, die).is_some())
         };
@@ -44,7 +44,7 @@ impl Ssd {
         let core = CoreId(0);
         while copy.cores.iter().all(|core| !core.ftl().is_read_only()) && copy.bears_one_more() {
             let own = copy.cores[core].dies().indices();
-            let works = |local: &LocalDie| !copy.cores[core].ftl().is_dead_die(*local);
+            let works = |local: &LocalDie| !copy.cores[core].ftl().space().pus().is_dead_die(*local);
             let mut working = own.filter(works);
             let (Some(local), Some(_)) = (working.next(), working.next()) else { break };
             copy.give_up(now, core, local, None);

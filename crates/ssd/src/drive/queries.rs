@@ -1,11 +1,7 @@
 //! Queries of the host for the units that it is to write again: the drive waits for lists, searches, and answers.
 
-use crate::core::CoreWork;
-use crate::host::HostRequestId;
-use crate::op::{InternalTask, Op, OpKind};
-use crate::read::broken_units;
-use crate::repair::{ListStep, Search, rebuilds};
 use crate::ssd::Ssd;
+use outlast_controller::{CoreWork, HostRequestId, ListStep, Op, Search, broken_units, rebuilds};
 use outlast_decisions::SuperblockState;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_ftl::ListRead;
@@ -24,7 +20,7 @@ impl Ssd {
             return;
         }
         watch.lists.wait(request, watch.detector.failed_dies());
-        self.context.host.requests.add_part(request);
+        self.context.commands.requests.add_part(request);
         self.go_on_with_lists(now);
     }
 
@@ -57,14 +53,14 @@ impl Ssd {
     }
 
     fn begin_lists(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.core_of_die(die);
+        let (core, local) = self.context.core_of_die(die);
         let (Some(watch), Some(repair)) = (&mut self.context.watch, &self.context.config.repair) else {
             return;
         };
         let ftl = self.cores[core].ftl();
-        let reads = ftl.list_reads(local, repair.identifier == Identifier::P2lPage);
+        let reads = ftl.space().pus().list_reads(local, repair.identifier == Identifier::P2lPage);
         let is_gone = reads.is_none();
-        watch.lists.begin(die, core, reads, ftl.space().mapped_pages());
+        watch.lists.begin(die, core, reads, ftl.mapped_pages());
         if is_gone {
             self.note_searched(die);
         } else {
@@ -82,15 +78,8 @@ impl Ssd {
     }
 
     fn start_list_read(&mut self, now: Nanos, die: DieId, read: ListRead) {
-        let (core, _) = self.core_of_die(die);
-        let units = self.cores[core].ftl().layout().units_per_pu();
-        let mask = u64::MAX >> (64 - units);
-        let op = Op::new(OpKind::ListRead, InternalTask::Gc, core, read.pu);
-        self.cores[Op { mask, units: units as u16, lists_of: Some(die), ..op }.core].queue_read(
-            now,
-            &mut self.context,
-            Op { mask, units: units as u16, lists_of: Some(die), ..op },
-        );
+        let (core, _) = self.context.core_of_die(die);
+        self.cores[core].queue_list_read(now, &mut self.context, die, read.pu);
     }
 
     /// A page with a list has been read, or could not be.
@@ -116,15 +105,18 @@ impl Ssd {
 
     /// All lists of die `die` have been read. Its core also marks the units left behind in it, if the host is told of them.
     fn mark_left_behind(&mut self, now: Nanos, die: DieId, request: HostRequestId) {
-        let (core, _) = self.core_of_die(die);
+        let (core, _) = self.context.core_of_die(die);
         let Some(repair) = &self.context.config.repair else { return };
         let left = if repair.migration == Migration::Host {
-            self.left_behind_units().filter(|&unit| self.place_of(unit).0 == core).count() as u64
+            self.directory()
+                .left_behind_units()
+                .filter(|&unit| self.directory().place_of(unit).0 == core)
+                .count() as u64
         } else {
             0
         };
         let cost = Nanos(left * repair.mark_cost().0);
-        self.context.host.requests.add_part(request);
+        self.context.commands.requests.add_part(request);
         if self.cores[core].take_work(now, &mut self.context, cost, CoreWork::Mark { request }) {
             self.cores[core].marked(now, &mut self.context, request);
         }
@@ -133,7 +125,8 @@ impl Ssd {
     /// The cores look for the units that a query asks for.
     fn search(&mut self, now: Nanos, request: HostRequestId) {
         let (Some(watch), Some(repair)) = (&self.context.watch, &self.context.config.repair) else { return };
-        let units = self.units_asked(self.context.host.requests.command(request));
+        let units =
+            units_asked(self.context.commands.requests.command(request), self.context.size.sectors_per_unit);
         let (cores, entries) = (self.cores.len(), units.end - units.start);
         debug_assert!(units.end <= self.context.size.units, "only units of the drive are asked for");
         let mut search = Search {
@@ -161,7 +154,7 @@ impl Ssd {
             watch.queries.found(request, found);
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
-            self.context.host.requests.add_part(request);
+            self.context.commands.requests.add_part(request);
             self.cores[core].take_work(now, &mut self.context, cost, CoreWork::Search { request });
         }
     }
@@ -178,33 +171,21 @@ impl Ssd {
                 found
             }
             // Without repair there is no search: what is lost is known.
-            None => self.units_asked(command).collect(),
+            None => units_asked(command, self.context.size.sectors_per_unit).collect(),
         };
-        let per_unit = u64::from(self.context.size.sectors_per_unit);
-        let end = command.lba.0 + u64::from(command.sectors);
-        let mut runs: Vec<LbaRun> = Vec::new();
-        for unit in found {
-            let Some((_, readable)) = self.status_of(unit) else { continue };
-            let first = (unit * per_unit).max(command.lba.0);
-            let sectors = ((unit + 1) * per_unit).min(end) - first;
-            match runs.last_mut() {
-                Some(run)
-                    if run.lba.0 + u64::from(run.sectors) == first
-                        && run.readable == readable
-                        && u32::try_from(u64::from(run.sectors) + sectors).is_ok() =>
-                {
-                    run.sectors += sectors as u32;
-                }
-                _ => runs.push(LbaRun { lba: Lba(first), sectors: sectors as u32, readable }),
-            }
-        }
-        self.context.host.bytes.answer(tag, runs);
+        let runs = runs_of(found, command, self.context.size.sectors_per_unit, |unit| self.status_of(unit));
+        self.context.commands.bytes.answer(tag, runs);
     }
 
-    fn units_asked(&self, command: &Command) -> std::ops::Range<u64> {
-        let per_unit = u64::from(self.context.size.sectors_per_unit);
-        let end = command.lba.0 + u64::from(command.sectors);
-        if command.sectors == 0 { 0..0 } else { command.lba.0 / per_unit..end.div_ceil(per_unit) }
+    /// Answer that a query would get once its search is done, without the search and its time. Data of a failed die is in it as soon as the
+    /// drive has detected the failure.
+    pub fn lba_status(&self, query: &Command) -> Vec<LbaRun> {
+        let last = (self.context.size.sectors.saturating_sub(query.lba.0)).min(u64::from(query.sectors));
+        let query = Command { sectors: u32::try_from(last).unwrap_or(u32::MAX), ..*query };
+        let per_unit = self.context.size.sectors_per_unit;
+        runs_of(units_asked(&query, per_unit), &query, per_unit, |unit| {
+            self.to_be_written_again(unit, |_, _, _| true)
+        })
     }
 
     /// The core that has, or had, the data of a unit that the host is to write again, and whether it can be read; `None` of any other unit.
@@ -218,7 +199,7 @@ impl Ssd {
         unit: u64,
         is_named: impl Fn(CoreId, Lpn, DieId) -> bool,
     ) -> Option<(CoreId, bool)> {
-        let (core, lpn) = self.place_of(unit);
+        let (core, lpn) = self.directory().place_of(unit);
         let state = &self.cores[core];
         let slot = state.ftl().lookup(lpn);
         if !slot.is_some() {
@@ -227,7 +208,10 @@ impl Ssd {
         let (watch, repair) = (self.context.watch.as_ref()?, self.context.config.repair.as_ref()?);
         let (pu, own) = state.ftl().layout().pu_of(slot);
         let die = state.ftl().layout().lane_of_pu(pu).die;
-        if watch.detector.has_failed(die) && state.ftl().is_programmed(slot) && is_named(core, lpn, die) {
+        if watch.detector.has_failed(die)
+            && state.ftl().space().pus().is_programmed(slot)
+            && is_named(core, lpn, die)
+        {
             // Of a die that has failed in part the rest may still answer.
             let sound = broken_units(state.ftl(), state.faults(), pu, 1 << own) == 0;
             let by_stripe = !sound && self.cores[core].stripe_gives(&self.context, pu);
@@ -238,7 +222,8 @@ impl Ssd {
             }
         }
         // Where the drive moves such data itself, the host has nothing to do with it.
-        (repair.migration == Migration::Host && self.left_behind(unit).is_some()).then_some((core, true))
+        (repair.migration == Migration::Host && self.directory().left_behind(unit).is_some())
+            .then_some((core, true))
     }
 
     /// True if the search of the mapping table, or a list, leads to a page on failed die `die`.
@@ -258,4 +243,39 @@ impl Ssd {
         watch.detector.power_failed();
         self.context.call_housekeeping(now);
     }
+}
+
+/// Runs of sectors that the host is to write again, among the units `found` by a query.
+fn runs_of(
+    found: impl IntoIterator<Item = u64>,
+    query: &Command,
+    sectors_per_unit: u32,
+    status: impl Fn(u64) -> Option<(CoreId, bool)>,
+) -> Vec<LbaRun> {
+    let per_unit = u64::from(sectors_per_unit);
+    let end = query.lba.0 + u64::from(query.sectors);
+    let mut runs: Vec<LbaRun> = Vec::new();
+    for unit in found {
+        let Some((_, readable)) = status(unit) else { continue };
+        let first = (unit * per_unit).max(query.lba.0);
+        let sectors = ((unit + 1) * per_unit).min(end) - first;
+        match runs.last_mut() {
+            Some(run)
+                if run.lba.0 + u64::from(run.sectors) == first
+                    && run.readable == readable
+                    && u32::try_from(u64::from(run.sectors) + sectors).is_ok() =>
+            {
+                run.sectors += sectors as u32;
+            }
+            _ => runs.push(LbaRun { lba: Lba(first), sectors: sectors as u32, readable }),
+        }
+    }
+    runs
+}
+
+/// Units that a query asks for, each at least in part.
+fn units_asked(command: &Command, sectors_per_unit: u32) -> std::ops::Range<u64> {
+    let per_unit = u64::from(sectors_per_unit);
+    let end = command.lba.0 + u64::from(command.sectors);
+    if command.sectors == 0 { 0..0 } else { command.lba.0 / per_unit..end.div_ceil(per_unit) }
 }

@@ -1,9 +1,7 @@
 //! How much redundancy the drive's data has.
 
-use crate::core::{FlashCore, degraded};
-use crate::health::{RedundancyLoss, Scrub};
-use crate::op::InternalTask;
 use crate::ssd::Ssd;
+use outlast_controller::{FlashCore, InternalTask, RedundancyLoss, Scrub, degraded};
 use outlast_ftl::Ftl;
 use serde::Serialize;
 
@@ -26,16 +24,17 @@ pub struct RedundancyView {
 impl Ssd {
     /// Dies and planes that were given up while data with parity lay on them, over the drive's life.
     pub fn redundancy_losses(&self) -> &[RedundancyLoss] {
-        self.context.redundancy.losses()
+        self.context.redundancy_losses()
     }
 
     /// The redundancy of the drive's data. At a cost proportional to its program units.
     pub fn redundancy(&self) -> RedundancyView {
         let of_new = |ftl: &Ftl| {
             let classes = 0..ftl.streams().classes();
-            classes.map(|class| ftl.failures_survived_by_new(class)).min().unwrap_or(0)
+            classes.map(|class| ftl.space().failures_survived_by_new(class)).min().unwrap_or(0)
         };
-        let survived = self.ftls().map(|ftl| ftl.failures_survived().unwrap_or_else(|| of_new(ftl)));
+        let survived =
+            self.ftls().map(|ftl| ftl.redundancy().failures_survived().unwrap_or_else(|| of_new(ftl)));
         let (superblocks, units) =
             self.ftls().map(degraded).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
         let mut view = RedundancyView {
@@ -45,7 +44,7 @@ impl Ssd {
             rebuilds: false,
             lacks_space: false,
         };
-        for core in self.cores.iter().filter(|core| core.ftl().degraded().next().is_some()) {
+        for core in self.cores.iter().filter(|core| core.ftl().redundancy().degraded().next().is_some()) {
             let lacks_space = self.context.config.rebuilds() && Self::is_short_of_space(core);
             view.lacks_space |= lacks_space;
             view.rebuilds |= self.context.config.moves_degraded() && core.scrub().is_some() && !lacks_space;
@@ -58,9 +57,9 @@ impl Ssd {
         let ftl = core.ftl();
         let finds = |superblock| {
             let class = ftl.superblock(superblock).class();
-            ftl.can_relocate(superblock, ftl.streams().scrub(class))
+            ftl.space().can_relocate(superblock, ftl.streams().scrub(class))
         };
         let waits = core.scrub().is_none_or(Scrub::waits) && !core.tasks().runs(InternalTask::Scrub);
-        !ftl.may_scrub() || (waits && !ftl.degraded().any(finds))
+        !ftl.space().may_scrub() || (waits && !ftl.redundancy().degraded().any(finds))
     }
 }

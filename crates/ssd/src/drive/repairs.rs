@@ -1,7 +1,8 @@
 //! Figures on failed dies and their repair.
 
-use crate::repair::RepairRecord;
 use crate::ssd::Ssd;
+use outlast_controller::{PredictionCounts, RepairRecord};
+use outlast_media::ConfigError;
 use outlast_units::DieId;
 
 impl Ssd {
@@ -11,9 +12,23 @@ impl Ssd {
         self.context.watch.as_ref().map_or(&[], |watch| &watch.records)
     }
 
+    /// Predictions of failing dies so far, and what became of them; absent without `device.repair.predict`.
+    pub fn predictions(&self) -> Option<PredictionCounts> {
+        self.context.watch.as_ref()?.predictions(|die| {
+            let (core, local) = self.context.core_of_die(die);
+            self.cores[core].faults().is_some_and(|faults| faults.die_is_dead(local))
+        })
+    }
+
+    /// Error of the first policy of the user's that failed.
+    pub fn policy_failure(&self) -> Option<ConfigError> {
+        let first = self.cores.iter().find_map(|core| core.ftl().policy_failure());
+        first.or_else(|| self.context.watch.as_ref()?.predictor.as_ref()?.policy_failure())
+    }
+
     /// Units whose current copy is still on the failed die `die`. In time proportional to the die.
     pub fn failed_units(&self, die: u16) -> u64 {
-        let (core, local) = self.core_of_die(DieId(die));
+        let (core, local) = self.context.core_of_die(DieId(die));
         self.cores[core].ftl().pages_on(local, false).count() as u64
     }
 
@@ -21,11 +36,11 @@ impl Ssd {
     /// drive.
     pub fn is_repaired(&self) -> bool {
         let lost = |unit: u64| {
-            let (core, lpn) = self.place_of(unit);
+            let (core, lpn) = self.directory().place_of(unit);
             self.cores[core].ftl().is_lost(lpn)
         };
         self.repairs().iter().all(|record| self.failed_units(record.die) == 0)
-            && self.left_behind_units().next().is_none()
+            && self.directory().left_behind_units().next().is_none()
             && !(0..self.context.size.units).any(lost)
     }
 

@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 pub(crate) enum FaultEvent {
     /// Something breaks.
     Break(DriveFault),
-    /// The data on flash has become older at once; [`FaultSchedule::aged`] counts it already.
-    Aged,
+    /// The data on flash has become older by this much at once.
+    Aged(Nanos),
 }
 
 /// What is still to break, and how much older than the time that has passed the data is.
@@ -22,7 +22,6 @@ pub(crate) struct FaultSchedule {
     leaps: Vec<(Nanos, Nanos)>,
     /// Faults by chance; absent where there are none.
     hazards: Option<HazardClock>,
-    aged: Nanos,
     injected: u64,
     /// What the next loss of power leaves of what is being programmed then.
     tear: UnitTear,
@@ -57,8 +56,7 @@ impl FaultSchedule {
             return Some(FaultEvent::Break(hazards.draw()));
         }
         let (_, by) = self.leaps.pop_if(|&mut (at, _)| at <= now)?;
-        self.aged += by;
-        Some(FaultEvent::Aged)
+        Some(FaultEvent::Aged(by))
     }
 
     /// When [`FaultSchedule::due`] next has something to return; [`Nanos::MAX`] where it never has.
@@ -72,12 +70,6 @@ impl FaultSchedule {
     /// Scheduled faults and leaps of age that have not happened yet.
     pub(crate) fn left(&self) -> usize {
         self.faults.len() + self.leaps.len()
-    }
-
-    /// By how much the data is older than the time that has passed.
-    #[inline]
-    pub(crate) fn aged(&self) -> Nanos {
-        self.aged
     }
 
     /// The next loss of power leaves `tear` of what is being programmed then.
@@ -132,6 +124,7 @@ mod tests {
             }
             plain.sort_by_key(|&(at, _)| at);
             let mut plain = plain.into_iter().peekable();
+            let mut aged = 0;
             for now in looks.into_iter().chain([20]).map(Nanos) {
                 let mut leapt = false;
                 while let Some(event) = schedule.due(now) {
@@ -140,12 +133,12 @@ mod tests {
                             prop_assert!(!leapt, "faults come before leaps");
                             prop_assert_eq!(plain.next_if(|&(at, _)| at <= now).map(|(_, own)| own), Some(fault));
                         }
-                        FaultEvent::Aged => leapt = true,
+                        FaultEvent::Aged(by) => (leapt, aged) = (true, aged + by.0),
                     }
                 }
                 prop_assert!(plain.peek().is_none_or(|&(at, _)| at > now), "a fault was left out");
                 let past = leaps.iter().filter(|&&(at, _)| Nanos(at) <= now);
-                prop_assert_eq!(schedule.aged(), Nanos(past.map(|&(_, by)| by).sum()));
+                prop_assert_eq!(aged, past.map(|&(_, by)| by).sum::<u64>());
                 prop_assert!(schedule.next() > now);
             }
             prop_assert_eq!((schedule.left(), schedule.next()), (0, Nanos::MAX));

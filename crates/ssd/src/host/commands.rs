@@ -1,12 +1,8 @@
 //! The way of a command: over the link, through the master core, unit by unit to the flash cores, and out again.
 
-use super::{Part, Then};
-use crate::core::CoreWork;
-use crate::events::DriveSource;
-use crate::host::HostRequestId;
-use crate::op::UnitWork;
 use crate::ssd::Ssd;
-use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
+use outlast_controller::{CoreWork, DriveSource, HostRequestId, Part, Then, UnitWork};
+use outlast_device::{Command, LatencyCause, NamespaceId, Op as HostOp, Outcome, Tag};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
@@ -28,7 +24,12 @@ impl Ssd {
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.context.size.sectors);
-        let outcome = if in_range { Outcome::Ok } else { Outcome::OutOfRange };
+        let is_known = command.namespace == NamespaceId::FIRST;
+        let outcome = match (is_known, in_range) {
+            (false, _) => Outcome::InvalidNamespace,
+            (true, false) => Outcome::OutOfRange,
+            (true, true) => Outcome::Ok,
+        };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
             HostOp::Write => match self.context.write_cache() {
@@ -39,14 +40,14 @@ impl Ssd {
             HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
         };
         let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
-        let request = self.context.host.requests.begin(now, command, tag, outcome, then);
+        let request = self.context.commands.requests.begin(now, command, tag, outcome, then);
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
         if self.context.config.bytes && is_write {
             self.take_in(request, &command, data);
         }
-        if is_write && self.context.host.link.receive(now, &command, request) {
-            self.context.events.set(DriveSource::Link, self.context.host.next_in());
+        if is_write && self.context.commands.link.receive(now, &command, request) {
+            self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
         } else {
             self.fetched(now, request);
         }
@@ -61,7 +62,7 @@ impl Ssd {
             data.len()
         );
         let unit_bytes = self.context.config.ftl.mapping_unit.0 as usize;
-        let (mut unit, offset) = self.unit_of(command.lba.0);
+        let (mut unit, offset) = self.context.size.unit_of(command.lba.0);
         let (mut rest, mut room) = (data, unit_bytes - offset as usize * SECTOR_BYTES as usize);
         while !rest.is_empty() {
             let (own, others) = rest.split_at(rest.len().min(room));
@@ -72,14 +73,14 @@ impl Ssd {
             } else {
                 Part::Sectors(own.into())
             };
-            self.context.host.bytes.bring(request, unit, part);
+            self.context.commands.bytes.bring(request, unit, part);
             (unit, rest, room) = (unit + 1, others, unit_bytes);
         }
     }
 
     #[inline]
     pub(super) fn fetched(&mut self, now: Nanos, request: HostRequestId) {
-        if self.context.host.is_direct {
+        if self.host.is_direct {
             self.split_now(now, request);
         } else {
             self.fetched_indirectly(now, request);
@@ -88,10 +89,14 @@ impl Ssd {
 
     #[inline(never)]
     fn fetched_indirectly(&mut self, now: Nanos, request: HostRequestId) {
-        match self.context.host.costs {
+        match self.host.costs {
             None => self.split(now, request),
             Some(costs) => {
-                self.occupy_master(now, request, costs.of(self.context.host.requests.command(request).op));
+                self.occupy_master(
+                    now,
+                    request,
+                    costs.of(self.context.commands.requests.command(request).op),
+                );
             }
         }
     }
@@ -113,7 +118,7 @@ impl Ssd {
 
     /// Splits a command into its units and hands them to their flash cores, unless it is held up.
     fn split(&mut self, now: Nanos, request: HostRequestId) {
-        if self.context.host.in_order.is_none() || !self.is_held_up(request) {
+        if self.host.in_order.is_none() || !self.is_held_up(request) {
             self.split_now(now, request);
         }
     }
@@ -134,8 +139,8 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
     #[inline(always)]
     pub(super) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
-        let command = *self.context.host.requests.command(request);
-        if self.context.host.requests.outcome(request) != Outcome::Ok {
+        let command = *self.context.commands.requests.command(request);
+        if self.context.commands.requests.outcome(request) != Outcome::Ok {
             return None;
         }
         match command.op {
@@ -148,9 +153,9 @@ impl Ssd {
         }
         let is_read = command.op == HostOp::Read;
         if self.context.config.bytes && is_read && command.sectors != 0 {
-            self.context.host.bytes.begin_read(request, command.sectors);
+            self.context.commands.bytes.begin_read(request, command.sectors);
         }
-        let ((unit, offset), rest) = (self.unit_of(command.lba.0), command.sectors);
+        let ((unit, offset), rest) = (self.context.size.unit_of(command.lba.0), command.sectors);
         let gathers = is_read && rest > self.context.size.sectors_per_unit - offset;
         if gathers {
             self.context.flash.begin_gathering();
@@ -170,9 +175,9 @@ impl Ssd {
         // A read goes to where the data is, all else to where it belongs.
         let (mut core, mut lpn) = self.context.core_of(unit);
         if self.context.redirection.is_some() && is_read {
-            (core, lpn) = self.place_of(unit);
+            (core, lpn) = self.directory().place_of(unit);
         }
-        self.context.host.requests.add_part(request);
+        self.context.commands.requests.add_part(request);
         let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
         let encodes = encode_cost != Nanos::ZERO && op == HostOp::Write;
         let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
@@ -213,7 +218,7 @@ impl Ssd {
     /// A flash core acts on neighbouring units of a read that lie in one program unit.
     fn execute_page(&mut self, now: Nanos, core: CoreId, first: UnitWork, units: u32) {
         debug_assert!(units > 1, "a page of one unit");
-        let command = self.context.host.requests.command(first.request);
+        let command = self.context.commands.requests.command(first.request);
         let end = command.lba.0 + u64::from(command.sectors);
         self.context.flash.begin_gathering();
         self.execute(now, core, first);

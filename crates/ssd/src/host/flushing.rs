@@ -1,7 +1,7 @@
 //! Flushes: whether there is anything to do, and when it is done.
 
-use crate::host::Then;
 use crate::ssd::Ssd;
+use outlast_controller::Then;
 use outlast_device::{Command, Outcome, Tag};
 use outlast_settings::drive::{FlushPolicy, Trims, WriteCache};
 use outlast_units::Nanos;
@@ -28,10 +28,10 @@ impl Ssd {
 
     /// Flushes that were put off until now begin.
     pub(crate) fn begin_late_flush(&mut self, now: Nanos) {
-        if self.context.host.late.take_due(now) {
+        if self.context.commands.late.take_due(now) {
             let flush = Command::FLUSH;
-            let request = self.context.host.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
-            self.context.host.flushes.call(request);
+            let request = self.context.commands.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
+            self.context.commands.flushes.call(request);
         }
     }
 }

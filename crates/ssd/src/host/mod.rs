@@ -1,9 +1,8 @@
 //! The host's side: commands from their arrival to their completion, what crosses the link, flushes, and bytes.
 //!
-//! [`HostSide`] is made of machines that do not know each other: the [way in](Arrivals), the [link](Link), the [requests](Requests), the [flush epochs](Flushes),
-//! the [completions](Completions) and the [bytes](HostBytes). What they return as an effect the drive carries out.
+//! [`HostSide`] is what a command passes before the drive works on it; then it is one of the [`HostCommands`], which flash cores see, too.
 //!
-//! With `host_latency`, a command first spends time in [`Arrivals`] and a completion in [`Completions`]. A drive that is still mounting keeps commands at its
+//! With `host_latency`, a command first spends time in [`Arrivals`] and a completion in `Completions`. A drive that is still mounting keeps commands at its
 //! [`Door`]. A command takes one of `queue_depth` places, or waits for one, in one line or in its submission queue ([`Waiting`]); `arbiter.rs` selects the
 //! queue that is served when a place becomes free. The engine gives each job of a fio file a queue. Accepted commands book the link and the master core; with
 //! `in_order`, [`InOrder`] holds them back before they are split for as long as an earlier write waits for room. Commands on their way in share the event of
@@ -14,37 +13,21 @@
 
 mod arbiter;
 mod arrivals;
-mod bytes;
 mod commands;
-mod completions;
 mod door;
-mod failures;
-mod flush;
 mod flushing;
 mod in_order;
-mod late;
-mod link;
 mod passage;
-mod requests;
 mod units;
 mod waiting;
 
-pub(crate) use bytes::Part;
-pub(crate) use requests::{HostRequestId, Progress, Request, Then};
-
 use arrivals::Arrivals;
-use bytes::HostBytes;
-use completions::Completions;
 use door::Door;
-use failures::Failures;
-use flush::Flushes;
 use in_order::InOrder;
-use late::LateFlushes;
-use link::Link;
-use outlast_device::{Command, Completion, Op, Outcome, Tag};
+use outlast_controller::{HostCommands, HostRequestId};
+use outlast_device::{Command, Op, Tag};
 use outlast_settings::drive::{ControllerConfig, SsdConfig};
 use outlast_units::Nanos;
-use requests::{Life, Requests};
 use waiting::Waiting;
 
 /// A command as the host submits it, with the data of a write.
@@ -55,19 +38,13 @@ struct Submission {
     data: Vec<u8>,
 }
 
-/// What the drive keeps about the host's commands.
+/// Commands of the host before the drive works on them, and how many the drive may take.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(crate) struct HostSide {
     arrivals: Arrivals,
-    pub(crate) link: Link,
     /// What commands cost the master core; absent: nothing.
     #[persist(fixed)]
     costs: Option<CommandTimes>,
-    pub(crate) requests: Requests,
-    pub(crate) flushes: Flushes,
-    pub(crate) completions: Completions,
-    pub(crate) bytes: HostBytes,
-    pub(crate) life: Life,
     /// Commands that wait for a place in the drive's queue, in which so many are.
     waiting: Waiting,
     /// Present where firmware hands commands over in order.
@@ -81,23 +58,13 @@ pub(crate) struct HostSide {
     /// Since when commands are in flight, and how long there were any before.
     busy_since: Nanos,
     busy: Nanos,
-    pub(crate) failures: Failures,
-    pub(crate) late: LateFlushes,
 }
 
 impl HostSide {
     pub(crate) fn new(config: &SsdConfig) -> Self {
         Self {
             arrivals: Arrivals::new(config.controller.host_latency.submit),
-            link: Link::new(config.controller.link),
             costs: CommandTimes::new(&config.controller),
-            requests: Requests::default(),
-            flushes: Flushes::default(),
-            late: LateFlushes::default(),
-            completions: Completions::new(config.controller.host_latency.complete),
-            bytes: HostBytes::default(),
-            failures: Failures::default(),
-            life: Life::default(),
             waiting: Waiting::new(config.controller.queues.as_ref()),
             in_order: config.controller.in_order.then(InOrder::default),
             is_direct: !config.controller.in_order && CommandTimes::new(&config.controller).is_none(),
@@ -130,17 +97,6 @@ impl HostSide {
         enters
     }
 
-    /// All parts of `request` are done: its completion is due now, or when its data has left over the link or is ready.
-    #[inline]
-    pub(crate) fn complete(&mut self, now: Nanos, request: &Request) {
-        let Request { command, tag, ready, outcome, .. } = *request;
-        if command.op == Op::Read && (self.link.is_there() || ready > now) {
-            self.completions.push_linked(Completion { at: ready.max(now), tag, outcome });
-        } else {
-            self.completions.push(Completion { at: now, tag, outcome });
-        }
-    }
-
     /// Command `tag` has left the drive's queue at `at`. Returns whether any waits, of which one may [take its place](HostSide::take_waiting).
     #[inline]
     fn leave(&mut self, at: Nanos, tag: Tag) -> bool {
@@ -161,35 +117,34 @@ impl HostSide {
         next
     }
 
+    /// Commands that are held up for their order.
+    pub(crate) fn held(&self) -> impl Iterator<Item = HostRequestId> {
+        self.in_order.iter().flat_map(InOrder::requests)
+    }
+
     /// When something next comes in: a command, or the data of one.
     #[inline]
-    pub(crate) fn next_in(&self) -> Nanos {
-        self.link.next().min(self.arrivals.next())
+    pub(crate) fn next_in(&self, commands: &HostCommands) -> Nanos {
+        commands.link.next().min(self.arrivals.next())
     }
 
     /// Commands submitted whose completion the host does not have.
-    pub(crate) fn in_flight(&self) -> u32 {
+    pub(crate) fn in_flight(&self, commands: &HostCommands) -> u32 {
         let outside = self.waiting.len() + self.door.arrived.len();
-        self.in_flight + (outside + self.arrivals.len() + self.completions.on_their_way()) as u32
+        self.in_flight + (outside + self.arrivals.len() + commands.completions.on_their_way()) as u32
     }
 
     /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done. Returns those
     /// commands.
-    pub(crate) fn abort(&mut self, now: Nanos) -> Vec<Tag> {
-        let mut aborted: Vec<Tag> = self.requests.of_the_host().map(|request| request.tag).collect();
-        aborted.extend(self.completions.cut(now));
+    pub(crate) fn abort(&mut self, now: Nanos, commands: &mut HostCommands) -> Vec<Tag> {
+        let mut aborted = commands.cut(now);
         aborted.extend(self.waiting.cut());
         aborted.extend(self.door.arrived.drain(..).map(|waiting| waiting.tag));
         aborted.extend(self.arrivals.cut());
-        self.bytes.abort(&aborted);
-        self.failures.abort(&aborted);
-        self.completions.abort(now, &aborted);
-        self.link.forget(now);
-        self.flushes.forget();
-        self.late.forget();
+        commands.abort(now, &aborted);
         self.in_order.as_mut().into_iter().for_each(InOrder::forget);
         let busy = self.busy_time(now);
-        self.in_flight = self.completions.len() as u32;
+        self.in_flight = commands.completions.count() as u32;
         if self.in_flight == 0 {
             self.busy = busy;
         }
@@ -199,17 +154,11 @@ impl HostSide {
     /// Power has failed: nothing is known of any command.
     pub(crate) fn forget(&mut self, now: Nanos) {
         self.busy = self.busy_time(now);
-        self.link.forget(now);
         drop(self.arrivals.cut());
         drop(self.waiting.cut());
         self.in_order.as_mut().into_iter().for_each(InOrder::forget);
         self.door.arrived.clear();
         self.in_flight = 0;
-        self.completions.clear();
-        self.flushes.forget();
-        self.late.forget();
-        self.bytes.clear();
-        self.failures = Failures::default();
     }
 
     /// How long commands were in flight until `now`.
@@ -218,29 +167,16 @@ impl HostSide {
         self.busy + now.saturating_sub(since)
     }
 
-    /// Checks that no request, no barrier and no bytes are left over.
-    pub(crate) fn self_check(&self) -> Result<(), String> {
-        let (host, completions) = (self.requests.of_the_host().count(), self.completions.len());
-        if host + completions != self.in_flight as usize {
-            return Err(format!(
-                "{} commands are in flight, but {host} are worked on and {completions} complete",
-                self.in_flight
-            ));
+    /// Checks that as many commands are in flight as the drive works on, and that none waits without need.
+    pub(crate) fn self_check(&self, commands: &HostCommands) -> Result<(), String> {
+        if commands.count() != self.in_flight as usize {
+            let in_drive = commands.count();
+            return Err(format!("{} commands are in flight, but {in_drive} in the drive", self.in_flight));
         }
         if !self.door.is_closed() {
             self.waiting.self_check(self.in_flight, self.queue_depth)?;
         }
-        if self.flushes.waiting() > self.requests.len() {
-            let requests = self.requests.len();
-            return Err(format!("{} flushes wait, of {requests} requests", self.flushes.waiting()));
-        }
-        if let Some(request) = self.bytes.requests().find(|&request| !self.requests.is_live(request)) {
-            return Err(format!("bytes are kept for request {request}, which has ended"));
-        }
-        if let Some(request) = self.failures.requests().find(|&request| !self.requests.is_live(request)) {
-            return Err(format!("units of request {request} have failed, which has ended"));
-        }
-        Ok(())
+        commands.self_check()
     }
 }
 
@@ -269,23 +205,10 @@ impl CommandTimes {
 }
 
 impl HostSide {
-    /// The host's commands that it has not heard the end of, with their sectors where those are known.
-    pub(crate) fn under_way(&self) -> Vec<(Tag, Option<u32>)> {
-        let worked_on = self.requests.of_the_host().map(|own| (own.tag, Some(own.command.sectors)));
-        let complete = self.completions.iter().map(|own| (own.tag, self.bytes.sectors_read(own.tag)));
+    /// Commands of which the host has not heard the end, with their sectors where those are known.
+    pub(crate) fn under_way(&self, commands: &HostCommands) -> Vec<(Tag, Option<u32>)> {
         let before = self.waiting.iter().chain(&self.door.arrived).chain(self.arrivals.iter());
-        let before = before.map(|own| (own.tag, Some(own.command.sectors)));
-        worked_on.chain(complete).chain(before).collect()
-    }
-}
-
-impl Request {
-    /// True if it ends before what it should have waited for.
-    pub(crate) fn is_early(&self) -> bool {
-        self.then == Then::FlushLater
-    }
-
-    pub(crate) fn is_good(&self) -> bool {
-        self.outcome == Outcome::Ok
+        let before = before.map(|submission| (submission.tag, Some(submission.command.sectors)));
+        commands.under_way().chain(before).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! In and out: commands from the host to the drive's queue, completions from there to the host.
 
 use super::Submission;
-use crate::events::DriveSource;
 use crate::ssd::Ssd;
+use outlast_controller::DriveSource;
 use outlast_device::{Command, Completion, LatencyCause, Tag};
 use outlast_units::Nanos;
 
@@ -11,7 +11,7 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "as Ssd::arrive")]
     #[inline(always)]
     pub(crate) fn receive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        if self.context.host.arrivals.take_time() {
+        if self.host.arrivals.take_time() {
             self.set_out(now, Submission { command, tag, data: data.to_vec() });
         } else {
             self.arrive(now, command, tag, data);
@@ -20,8 +20,8 @@ impl Ssd {
 
     #[inline(never)]
     fn set_out(&mut self, now: Nanos, submission: Submission) {
-        self.context.host.arrivals.set_out(now, submission);
-        self.context.events.set(DriveSource::Link, self.context.host.next_in());
+        self.host.arrivals.set_out(now, submission);
+        self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
     }
 
     /// A command that was kept on its way is at the drive.
@@ -34,14 +34,14 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, and of no other: see arrive_late")]
     #[inline(always)]
     fn arrive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        if self.context.host.enter(now, command, tag, data) {
+        if self.host.enter(now, command, tag, data) {
             self.accept(now, command, tag, data);
         }
     }
 
     /// The drive is ready, if it is time: commands that have waited for that come in.
     pub(crate) fn let_in(&mut self, now: Nanos) {
-        for submission in self.context.host.open(now) {
+        for submission in self.host.open(now) {
             self.note_kept_out(now, submission.tag, LatencyCause::Mount);
             self.arrive_late(now, &submission);
             self.settle(now);
@@ -50,15 +50,15 @@ impl Ssd {
 
     /// The data of a command is all there, or a command is; of both at once the data, which set out before.
     pub(crate) fn link_event(&mut self, now: Nanos) {
-        if self.context.host.arrivals.next() < self.context.host.link.next() {
-            let arrived = self.context.host.arrivals.arrived();
+        if self.host.arrivals.next() < self.context.commands.link.next() {
+            let arrived = self.host.arrivals.arrived();
             let submission = arrived.expect("the event of the way in has a command");
-            self.context.events.set(DriveSource::Link, self.context.host.next_in());
+            self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
             self.note_kept_out(now, submission.tag, LatencyCause::Link);
             return self.arrive_late(now, &submission);
         }
-        let request = self.context.host.link.arrived().expect("the link's event has a command");
-        self.context.events.set(DriveSource::Link, self.context.host.next_in());
+        let request = self.context.commands.link.arrived().expect("the link's event has a command");
+        self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
         self.context.note_spent(now, request, LatencyCause::Link);
         self.fetched(now, request);
     }
@@ -71,10 +71,10 @@ impl Ssd {
     /// Hands out the next completion, or has it set out, and lets in a command that waits for its place in the queue.
     #[inline]
     pub(crate) fn emit(&mut self, completions: &mut Vec<Completion>) {
-        if self.context.host.completions.take_time() {
+        if self.context.commands.completions.take_time() {
             return self.emit_late(completions);
         }
-        let Some(completion) = self.context.host.completions.pop() else { return };
+        let Some(completion) = self.context.commands.completions.pop() else { return };
         self.hand_out(completion, completions);
         self.leave(&completion);
     }
@@ -82,18 +82,18 @@ impl Ssd {
     /// As [`Ssd::emit`], where the way to the host takes time.
     #[inline(never)]
     fn emit_late(&mut self, completions: &mut Vec<Completion>) {
-        if let Some(heard) = self.context.host.completions.heard() {
+        if let Some(heard) = self.context.commands.completions.heard() {
             return self.hand_out(heard, completions);
         }
-        let Some(completion) = self.context.host.completions.pop() else { return };
-        self.context.host.completions.set_out(completion);
+        let Some(completion) = self.context.commands.completions.pop() else { return };
+        self.context.commands.completions.set_out(completion);
         self.leave(&completion);
     }
 
     /// A command has left the drive's queue: one that waits takes its place.
     #[inline]
     fn leave(&mut self, completion: &Completion) {
-        if self.context.host.leave(completion.at, completion.tag) {
+        if self.host.leave(completion.at, completion.tag) {
             self.take_place(completion.at);
         }
     }
@@ -101,7 +101,7 @@ impl Ssd {
     #[inline(never)]
     fn take_place(&mut self, at: Nanos) {
         // The command enters when the slot became free, also where the caller advances late.
-        if let Some(Submission { command, tag, data }) = self.context.host.take_waiting() {
+        if let Some(Submission { command, tag, data }) = self.host.take_waiting() {
             self.accept(at, command, tag, &data);
         }
     }
@@ -115,6 +115,6 @@ impl Ssd {
 
     /// Commands submitted whose completion the host does not have: those on their way in or out included.
     pub fn commands_in_flight(&self) -> u32 {
-        self.context.host.in_flight()
+        self.host.in_flight(&self.context.commands)
     }
 }

@@ -1,9 +1,7 @@
 //! Units of commands on their way to the flash cores: which core acts on a unit, and what a write needs from others before it enters a buffer.
 
-use super::{HostRequestId, Part};
-use crate::core::{Due, WaitingWrite};
-use crate::op::{Op, OpKind, UnitWork};
 use crate::ssd::Ssd;
+use outlast_controller::{Due, HostRequestId, Op, OpKind, Part, UnitWork, WaitingWrite};
 use outlast_device::{Op as HostOp, Outcome};
 use outlast_media::UnitBytes;
 use outlast_settings::drive::WriteCache;
@@ -19,10 +17,11 @@ impl Ssd {
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved = if self.context.redirection.is_some() { self.rerouted(core, work) } else { None };
+        let moved =
+            if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         self.context.note(move |ledger| ledger.acts(now, work.request));
-        let command = *self.context.host.requests.command(work.request);
+        let command = *self.context.commands.requests.command(work.request);
         match command.op {
             HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
             HostOp::Write => self.write_unit(now, core, work),
@@ -57,12 +56,12 @@ impl Ssd {
     /// The stream of a unit that the host writes.
     #[inline]
     pub(crate) fn stream_of_write(&self, core: CoreId, work: UnitWork) -> Stream {
-        let command = self.context.host.requests.command(work.request);
+        let command = self.context.commands.requests.command(work.request);
         let class = match &self.classifier {
             None => 0,
             Some(classifier) => classifier.class(command, self.context.first_sector(core, work.lpn)),
         };
-        self.cores[core].ftl().streams().host(command.stream.0, class)
+        self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
@@ -75,7 +74,7 @@ impl Ssd {
         let stream = self.stream_of_write(core, work);
         let ftl = self.cores[core].ftl();
         if ftl.is_read_only() && !self.cores[core].awaits_room(&self.context) {
-            self.context.host.requests.fail(work.request, Outcome::ReadOnly);
+            self.context.commands.requests.fail(work.request, Outcome::ReadOnly);
             self.context.finish_parts(now, work.request, 1);
             return;
         }
@@ -87,10 +86,10 @@ impl Ssd {
                 self.context.end_in_error(now, core, work);
                 return;
             }
-            let (core, work) = self.holder_of_rest(core, work);
+            let (core, work) = self.directory().holder_of_rest(core, work);
             let ftl = self.cores[core].ftl();
             let slot = ftl.lookup(work.lpn);
-            if slot.is_some() && ftl.is_programmed(slot) {
+            if slot.is_some() && ftl.space().pus().is_programmed(slot) {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
                 let of_pu = ftl.layout().pu_of(slot);
@@ -105,7 +104,7 @@ impl Ssd {
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let (mut core, mut work) = (op.core, UnitWork { story: NIL, ..op.work });
         if self.context.redirection.is_some()
-            && let Some(home) = self.rerouted(core, work)
+            && let Some(home) = self.directory().rerouted(core, work)
         {
             (core, work) = home;
         }
@@ -117,7 +116,7 @@ impl Ssd {
     #[inline]
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
         u32::from(work.sectors) != self.context.size.sectors_per_unit && {
-            let (core, work) = self.holder_of_rest(core, work);
+            let (core, work) = self.directory().holder_of_rest(core, work);
             self.cores[core].ftl().is_lost(work.lpn)
         }
     }
@@ -125,7 +124,7 @@ impl Ssd {
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
     pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
         let unit = self.context.unit_at(core, work.lpn);
-        let sectors = match self.context.host.bytes.store(work.request, unit) {
+        let sectors = match self.context.commands.bytes.store(work.request, unit) {
             Some(Part::Whole(whole)) => {
                 debug_assert!(
                     u32::from(work.sectors) == self.context.size.sectors_per_unit,
@@ -136,7 +135,7 @@ impl Ssd {
             Some(Part::Sectors(sectors)) => Some(sectors),
             None => None,
         };
-        let (holder, old) = self.holder_of_rest(core, work);
+        let (holder, old) = self.directory().holder_of_rest(core, work);
         let ftl = self.cores[holder].ftl();
         let slot = ftl.lookup(old.lpn);
         let old = if slot.is_some() { ftl.load(slot).cloned() } else { None };
@@ -177,7 +176,7 @@ impl Ssd {
                 self.admit(now, core, write);
             } else if self.cores[core].is_hopeless(now, &mut self.context, write) {
                 self.cores[core].end_waiting(now, &mut self.context, &write.work);
-                self.context.host.requests.fail(write.work.request, Outcome::ReadOnly);
+                self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
                 self.cores[core].note_blocked(now, &mut self.context, write.stream);
@@ -206,7 +205,7 @@ impl Ssd {
             self.context.end_in_error(now, core, work);
             return;
         }
-        if self.context.heeds_writes {
+        if self.context.heeds_writes() {
             self.cores[core].look_at_maps(&mut self.context);
         }
         let unit = if self.context.config.bytes { self.merged(core, work) } else { None };
@@ -226,7 +225,7 @@ impl Ssd {
         for core in self.cores.indices() {
             self.cores[core].flush_buffer(now, &mut self.context);
         }
-        self.context.host.flushes.bar(request);
+        self.context.commands.flushes.bar(request);
         self.context.end_barriers(now);
     }
 }

@@ -1,8 +1,7 @@
 //! The self-check of health and repair: what a part waits for is under way, and nothing is left lying.
 
-use crate::health::Scrub;
-use crate::op::OpKind;
 use crate::ssd::Ssd;
+use outlast_controller::{OpKind, Scrub};
 use outlast_device::Op as HostOp;
 use outlast_units::CoreId;
 
@@ -20,9 +19,7 @@ impl Ssd {
                 return Err(format!("core {index}: an alarm has gone off that nobody has answered"));
             }
         }
-        let members =
-            self.context.reads.live().filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
-        self.context.ladder.self_check(members)?;
+        self.context.self_check(self.context.commands.requests.of_the_host().count())?;
         self.check_watch()
     }
 
@@ -40,7 +37,7 @@ impl Ssd {
                 "{probes} probe reads and {lists} reads of lists are under way, and more are waited for"
             ));
         }
-        let requests = &self.context.host.requests;
+        let requests = &self.context.commands.requests;
         let is_query =
             |request| requests.is_live(request) && requests.command(request).op == HostOp::LbaStatus;
         match watch.queries.requests().find(|&request| !is_query(request)) {
@@ -51,6 +48,6 @@ impl Ssd {
 
     /// Reads of one kind of core `core`, waiting or under way.
     fn reads_of(&self, kind: OpKind, core: CoreId) -> usize {
-        self.context.reads.live().filter(|op| op.kind == kind && op.core == core).count()
+        self.context.recorded_reads().filter(|op| op.kind == kind && op.core == core).count()
     }
 }

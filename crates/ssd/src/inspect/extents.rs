@@ -1,7 +1,7 @@
 //! Answers about ranges of its sectors, without taking time: the truth, also where its firmware does not know it yet.
 
-use crate::read::can_be_read;
 use crate::ssd::Ssd;
+use outlast_controller::can_be_read;
 use outlast_device::{Extent, ExtentState, Extents, Held, Peek};
 use outlast_media::UnitBytes;
 use outlast_units::{Lba, SECTOR_BYTES};
@@ -39,7 +39,7 @@ impl Ssd {
         if self.state_of(unit).lost {
             return Held::Lost;
         }
-        let (core, lpn) = self.place_of(unit);
+        let (core, lpn) = self.directory().place_of(unit);
         let ftl = self.cores[core].ftl();
         let slot = ftl.lookup(lpn);
         if !slot.is_some() {
@@ -53,7 +53,7 @@ impl Ssd {
     }
 
     fn state_of(&self, unit: u64) -> ExtentState {
-        let (core, lpn) = self.place_of(unit);
+        let (core, lpn) = self.directory().place_of(unit);
         let ftl = self.cores[core].ftl();
         let slot = ftl.lookup(lpn);
         if !slot.is_some() {
@@ -61,7 +61,8 @@ impl Ssd {
             return ExtentState { allocated: lost, lost, misplaced: false, volatile };
         }
         let (pu, own) = ftl.layout().pu_of(slot);
-        let lost = ftl.is_programmed(slot) && !can_be_read(&self.cores[core].lines(&self.context), pu, own);
+        let lost = ftl.space().pus().is_programmed(slot)
+            && !can_be_read(&self.cores[core].lines(&self.context), pu, own);
         let asked_for = self.to_be_written_again(unit, |_, _, _| true);
         ExtentState {
             allocated: true,

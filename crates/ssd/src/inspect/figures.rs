@@ -1,8 +1,7 @@
 //! Figures on errors of a drive.
 
-use crate::health::{Decision, Reason, Scrub};
-use crate::read::{Corrections, ExactTails};
 use crate::ssd::Ssd;
+use outlast_controller::{Corrections, Decision, ExactTails, Reason, Scrub};
 use outlast_decisions::SuperblockState;
 use outlast_media::RberSaturation;
 use outlast_units::{LocalDie, Nanos, Row, SuperblockId};
@@ -23,43 +22,43 @@ pub struct RberLevels {
 impl Ssd {
     /// How reads have ended since the last reset.
     pub fn corrections(&self) -> Corrections {
-        self.context.corrections + self.context.ladder.counted()
+        self.context.corrections()
     }
 
     /// Exact probabilities over the host reads since the last reset; `None` where the flash never errs.
     pub fn exact_tails(&self) -> Option<ExactTails> {
-        self.context.reliability.as_ref().map(|reliability| reliability.exact_tails())
+        self.context.exact_tails()
     }
 
     /// Codewords by number of wrong bits, as they were first read, since the last reset; a sample. Empty where the flash never
     /// errs.
     pub fn error_histogram(&self) -> &[u64] {
-        self.context.reliability.as_ref().map_or(&[], |reliability| reliability.histogram())
+        self.context.error_histogram()
     }
 
     /// Decisions to move superblocks since the last reset, the first 100 000; only of a drive that can fail.
     pub fn decisions(&self) -> &[Decision] {
-        self.context.decisions.kept()
+        self.context.decisions()
     }
 
     /// Superblocks that relocation for `reason` began to move since the last reset; only of a drive that can fail.
     pub fn moved_for(&self, reason: Reason) -> u64 {
-        self.context.decisions.moved_for(reason)
+        self.context.moved_for(reason)
     }
 
     /// True if anything in the drive can fail.
     pub fn can_fail(&self) -> bool {
-        self.context.fallible
+        self.context.is_fallible()
     }
 
     /// Scheduled faults, leaps of age and changes that have not happened yet.
     pub fn scheduled(&self) -> usize {
-        self.context.schedule.left() + self.context.changes.left()
+        self.schedule.left() + self.changes.left()
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.
     pub fn faults_injected(&self) -> u64 {
-        self.context.schedule.injected()
+        self.schedule.injected()
     }
 
     /// Units whose data is lost and that have been neither written nor trimmed since.
@@ -84,7 +83,7 @@ impl Ssd {
     /// The distribution of the error rate over blocks at `now`, at the age of their superblock's oldest data; over about `most`
     /// evenly spread ones where there are more. `None` where the flash never errs or holds nothing.
     pub fn rber_levels(&self, now: Nanos, most: usize) -> Option<RberLevels> {
-        let at = now + self.context.schedule.aged();
+        let at = now + self.context.aged;
         let planes = self.context.config.geometry.planes() / self.cores.len();
         let superblocks: usize =
             self.cores.iter().map(|core| core.ftl().layout().superblocks() as usize).sum();
@@ -105,7 +104,7 @@ impl Ssd {
                 }
                 let (die, plane) =
                     (LocalDie((plane / planes_per_die) as u16), (plane % planes_per_die) as u16);
-                let block = core.ftl().block_index(superblock, die, plane);
+                let block = core.ftl().space().block_index(superblock, die, plane);
                 // Rows in turn, so that every page type has its share.
                 let row = Row((rates.len() % self.context.config.geometry.pages_per_block as usize) as u32);
                 rates.push(own.cells.ln_rber(block, row, own.oldest(superblock), at).exp());

@@ -27,11 +27,11 @@ impl Ssd {
             .filter(|(is_set, _)| *is_set)
             .fold(0, |bits, (_, bit)| bits | bit),
             smart,
-            controller_busy: self.context.host.busy_time(now),
+            controller_busy: self.host.busy_time(now),
             power_cycles: cuts + 1,
             power_on: now,
             unsafe_shutdowns: cuts - self.shutdowns.safe(),
-            error_log_entries: self.context.host.life.errors,
+            error_log_entries: self.context.commands.life.errors,
         }
     }
 
@@ -39,7 +39,7 @@ impl Ssd {
         let mut cores = self.cores.iter();
         cores.any(|core| {
             let failed = |(local, die): (LocalDie, _)| {
-                core.ftl().is_dead_die(local) && !self.context.absent.contains(die)
+                core.ftl().space().pus().is_dead_die(local) && !self.context.absent.contains(die)
             };
             core.ftl().figures().lost_units != 0 || core.dies().iter_indexed().any(failed)
         })

@@ -1,10 +1,8 @@
 //! Totals that a drive has counted, and memory that it takes up.
 
-use crate::core::Recent;
-use crate::counters::{Counters, Totals};
-use crate::health::Decisions;
-use crate::read::{CoreCells, Corrections};
 use crate::ssd::Ssd;
+use crate::totals::Totals;
+use outlast_controller::{CoreCells, Counters, Recent};
 use outlast_flash::PerArrayWork;
 use outlast_ftl::{Ftl, UnitsWritten};
 use outlast_settings::drive::WriteCache;
@@ -19,7 +17,7 @@ impl Ssd {
                 coalesced: figures.coalesced,
                 programs: figures.pages_programmed,
                 multi_plane_programs: figures.multi_plane_programs,
-                erases: ftl.blocks().erases(),
+                erases: ftl.space().blocks().erases(),
                 untimed_reads: figures.untimed_reads,
                 victims: figures.victims,
                 victim_units: figures.victim_units,
@@ -65,19 +63,12 @@ impl Ssd {
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
         self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
-        self.context.counters = Counters::default();
-        self.context.corrections = Corrections::default();
-        self.context.ladder.reset();
-        self.context.decisions = Decisions::default();
-        if let Some(reliability) = &mut self.context.reliability {
-            reliability.reset();
-        }
         for core in &mut self.cores {
             core.reset_counters(now);
         }
         self.at_reset.totals = self.totals();
         self.at_reset.by_core = self.by_core().collect();
-        self.context.flash.reset_figures(now);
+        self.context.reset_figures(now);
         self.reset_busy(now);
     }
 
@@ -99,8 +90,8 @@ impl Ssd {
     /// Resident bytes of all tables of the drive when they are built and in use, the bytes of the flash included where it keeps them.
     pub fn bytes_when_built(&self) -> u64 {
         let geometry = &self.context.config.geometry;
-        let layers = || self.cores.iter().map(super::super::core::FlashCore::ftl);
-        let tables: u64 = layers().map(|ftl| ftl.space().bytes_when_built(geometry)).sum();
+        let layers = || self.cores.iter().map(outlast_controller::FlashCore::ftl);
+        let tables: u64 = layers().map(|ftl| ftl.bytes_when_built(geometry)).sum();
         let cells: u64 = if let Some(reliability) = &self.context.config.reliability {
             layers().map(|ftl| CoreCells::bytes(&self.context.config, reliability, ftl.layout())).sum()
         } else {
@@ -130,7 +121,7 @@ impl Ssd {
 
     /// Resident bytes of the mapping and superblock tables.
     pub fn table_bytes(&self) -> usize {
-        self.cores.iter().map(|core| core.ftl().space().bytes()).sum()
+        self.cores.iter().map(|core| core.ftl().bytes()).sum()
     }
 }
 

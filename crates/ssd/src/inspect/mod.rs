@@ -6,6 +6,8 @@ mod extents;
 mod figures;
 mod health_log;
 mod measures;
+mod restored;
+mod space;
 mod utilisation;
 mod views;
 

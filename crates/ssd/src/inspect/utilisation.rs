@@ -1,7 +1,7 @@
 //! How busy the parts of a drive are, what its superblocks hold, and which of them are moved: for whoever looks at it over time.
 
-use crate::core::Victim;
 use crate::ssd::Ssd;
+use outlast_controller::Victim;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Nanos, SuperblockId};
 
@@ -23,12 +23,12 @@ pub struct Busy {
 impl Ssd {
     /// From now on the superblocks that are moved are kept, see [`Ssd::victims`]; a snapshot has nothing of it.
     pub fn keep_victims(&mut self) {
-        self.context.victims = Some(Vec::new());
+        self.context.keep_victims();
     }
 
     /// Superblocks whose relocation began since the last reset, the first 100 000; none unless they are kept.
     pub fn victims_kept(&self) -> &[Victim] {
-        self.context.victims.as_deref().unwrap_or_default()
+        self.context.victims()
     }
 
     /// How long each part has been busy since the last reset.
@@ -36,7 +36,7 @@ impl Ssd {
         Busy {
             dies: self.context.flash.die_busy(now),
             channels: self.context.flash.channel_busy(now),
-            link: self.context.host.link.busy_until(now),
+            link: self.context.commands.link.busy_until(now),
             master: self.master.busy_until(now),
             cores: self.cores.iter().map(|core| core.busy_until(now)).collect(),
         }
@@ -60,20 +60,17 @@ impl Ssd {
     /// P/E cycles of every block that is in use.
     pub fn cycles(&self) -> impl Iterator<Item = u32> {
         self.ftls().flat_map(|ftl| {
-            let blocks = ftl.blocks();
+            let blocks = ftl.space().blocks();
             let each = blocks.all_cycles().iter().zip(blocks.all_bad());
             each.filter(|&(_, bad)| !bad).map(|(&cycles, _)| cycles)
         })
     }
 
     pub(crate) fn reset_busy(&mut self, now: Nanos) {
-        self.context.host.link.reset_busy(now);
+        self.context.commands.link.reset_busy(now);
         self.master.reset_busy(now);
         for core in &mut self.cores {
             core.reset_busy(now);
-        }
-        if let Some(victims) = &mut self.context.victims {
-            victims.clear();
         }
     }
 }

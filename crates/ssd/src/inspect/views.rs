@@ -64,15 +64,15 @@ impl Ssd {
         let busy = self.context.flash.die_busy(now);
         let view = |(die, busy_ns): (usize, Nanos)| {
             let die = DieId(die as u16);
-            let (core, local) = self.core_of_die(die);
+            let (core, local) = self.context.core_of_die(die);
             let core = &self.cores[core];
-            let blocks = core.ftl().blocks();
+            let blocks = core.ftl().space().blocks();
             let own = blocks.all_cycles().len() / core.dies().len();
             let own = local.index() * own..(local.index() + 1) * own;
             let cycles: u64 =
                 blocks.all_cycles().as_slice()[own.clone()].iter().map(|&own| u64::from(own)).sum();
             let bad = blocks.all_bad().skip(own.start).take(own.len()).filter(|&bad| bad).count();
-            let state = if core.ftl().is_dead_die(local) {
+            let state = if core.ftl().space().pus().is_dead_die(local) {
                 DieState::GivenUp
             } else if core.faults().is_some_and(|faults| faults.die_is_dead(local)) {
                 DieState::Failed

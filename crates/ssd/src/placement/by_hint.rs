@@ -5,13 +5,13 @@ use outlast_settings::ftl::ClassConfig;
 
 /// The class of each stream hint that a class asks for.
 #[derive(Clone, Debug, outlast_persist::Persist)]
-pub(super) struct ByHint(Vec<(u8, u8)>);
+pub(super) struct ByHint(Vec<(u16, u8)>);
 
 impl Placement for ByHint {
     fn new(classes: &[ClassConfig], _sectors: u64) -> Option<Self> {
         let of_class =
             |(class, own): (u8, &ClassConfig)| own.hints.clone().into_iter().map(move |hint| (hint, class));
-        let hints: Vec<(u8, u8)> = (0u8..).zip(classes).flat_map(of_class).collect();
+        let hints: Vec<(u16, u8)> = (0u8..).zip(classes).flat_map(of_class).collect();
         (!hints.is_empty()).then_some(Self(hints))
     }
 

@@ -12,7 +12,7 @@ use outlast_units::SECTOR_BYTES;
 #[derive(Clone, Copy, Debug)]
 struct Write {
     /// The command's stream hint.
-    hint: u8,
+    hint: u16,
     /// The unit's first sector.
     sector: u64,
     /// Bytes of the whole command.
@@ -99,7 +99,7 @@ impl Classifier {
     /// The class of the unit that begins at `sector`, written by `command`.
     pub(crate) fn class(&self, command: &Command, sector: u64) -> u8 {
         let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-        let class = self.first_answer(Write { hint: command.stream.0, sector, bytes });
+        let class = self.first_answer(Write { hint: command.placement.0, sector, bytes });
         let class = class.unwrap_or(self.default_class);
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         class
@@ -115,14 +115,14 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn command(hint: u8, sector: u64, sectors: u32) -> Command {
+    fn command(hint: u16, sector: u64, sectors: u32) -> Command {
         let lba = outlast_units::Lba(sector);
-        let stream = outlast_device::StreamId(hint);
-        Command { stream, ..Command::new(outlast_device::Op::Write, lba, sectors) }
+        let placement = outlast_device::PlacementId(hint);
+        Command { placement, ..Command::new(outlast_device::Op::Write, lba, sectors) }
     }
 
     /// The first class that asks for the hint; else the one whose range holds the address; else the first whose bounds the size meets.
-    fn plainly(classes: &[ClassConfig], default_class: u8, hint: u8, sector: u64, sectors: u32) -> u8 {
+    fn plainly(classes: &[ClassConfig], default_class: u8, hint: u16, sector: u64, sectors: u32) -> u8 {
         let first = |fits: &dyn Fn(&ClassConfig) -> bool| classes.iter().position(fits).map(|at| at as u8);
         let (at, bytes) = (sector * SECTOR_BYTES, u64::from(sectors) * SECTOR_BYTES);
         first(&|own| own.hints.contains(&hint))
@@ -140,7 +140,7 @@ mod tests {
     fn arbitrary_class(number: u64) -> impl Strategy<Value = ClassConfig> {
         let size = || prop::option::of((1u64..64).prop_map(|sectors| Bytes(sectors * SECTOR_BYTES)));
         // Each class has hints and ranges of its own: what two ask for is refused.
-        let hints = prop::collection::vec(Just(number as u8 + 1), 0..2);
+        let hints = prop::collection::vec(Just(number as u16 + 256), 0..2);
         let range = |slot: u64| {
             prop::option::of((0u64..50, 50u64..100).prop_map(move |(from, to)| {
                 let start = (4 * slot + number) * 100;
@@ -166,7 +166,7 @@ mod tests {
         fn hints_go_before_addresses_and_addresses_before_sizes(
             classes in (arbitrary_class(0), arbitrary_class(1), arbitrary_class(2), arbitrary_class(3)),
             default_class in 0u8..4,
-            writes in prop::collection::vec((0u8..6, 0u64..1000, 1u32..80), 1..50),
+            writes in prop::collection::vec((prop_oneof![0u16..6, 254u16..262], 0u64..1000, 1u32..80), 1..50),
         ) {
             let classes: [ClassConfig; 4] = classes.into();
             let own = Classifier::of(&classes, default_class, 1000);

@@ -57,7 +57,7 @@ impl Life {
                 let partial = op == Op::Write && known && self.rng.below(3) == 0;
                 let skip = if partial { self.rng.below(8) as usize } else { 0 };
                 let fua = op == Op::Write && self.rng.below(12) == 0;
-                self.model.submit(op, first, end, skip, fua, self.rng.below(3) as u8);
+                self.model.submit(op, first, end, skip, fua, self.rng.below(3) as u16);
             }
         }
     }

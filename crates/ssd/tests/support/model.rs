@@ -2,7 +2,7 @@
 
 use super::host::{SECTOR, stamp};
 pub(crate) use super::unit::{Content, Pending, Unit};
-use outlast_device::{Command, Device, LatencyParts, Op, Outcome, StreamId, Tag};
+use outlast_device::{Command, Device, LatencyParts, Op, Outcome, PlacementId, Tag};
 use outlast_media::UnitTear;
 use outlast_settings::drive::{FlushPolicy, SsdConfig, Trims, WriteCache};
 use outlast_ssd::Ssd;
@@ -74,12 +74,23 @@ impl Model {
     }
 
     /// Submits a command for units `first..end`; of a partial write, all but `skip` sectors at the beginning.
-    pub(crate) fn submit(&mut self, op: Op, first: usize, end: usize, skip: usize, fua: bool, stream: u8) {
+    pub(crate) fn submit(
+        &mut self,
+        op: Op,
+        first: usize,
+        end: usize,
+        skip: usize,
+        fua: bool,
+        placement: u16,
+    ) {
         self.version += 1;
         let lba = first * self.sectors + skip;
         let sectors = if op == Op::Flush { 0 } else { end * self.sectors - lba };
-        let command =
-            Command { stream: StreamId(stream), fua, ..Command::new(op, Lba(lba as u64), sectors as u32) };
+        let command = Command {
+            placement: PlacementId(placement),
+            fua,
+            ..Command::new(op, Lba(lba as u64), sectors as u32)
+        };
         let (mut allowed, mut data) = (Vec::new(), Vec::new());
         match op {
             Op::Read => {

@@ -1,7 +1,7 @@
 //! Collection and pacing of every kind, for random drives.
 
 use outlast_settings::drive::{SsdConfig, WriteCache};
-use outlast_settings::ftl::{GcReads, GcRelocation, Pacing, TokenConfig};
+use outlast_settings::ftl::{GcReads, GcRelocation, Pacing, TokenConfig, TokenRate};
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
 
@@ -60,6 +60,7 @@ pub(crate) fn pacings() -> impl Strategy<Value = Paced> {
             window: Nanos::micros(10 * window),
             factor,
             depth: Bytes::kib(16 * units),
+            ..TokenConfig::default()
         },
     );
     let pacing = prop::sample::select(Pacing::ALL.to_vec());
@@ -76,7 +77,10 @@ pub(crate) fn pacings() -> impl Strategy<Value = Paced> {
                 Pacing::Burst => Some(marks.unwrap_or((3, 0.5))),
                 Pacing::Token => marks,
             },
-            token: token.filter(|_| pacing == Pacing::Token),
+            token: token.filter(|_| pacing == Pacing::Token).map(|own| TokenConfig {
+                rate: if marks.is_some() && overlap { TokenRate::Burst } else { TokenRate::Window },
+                ..own
+            }),
         },
     )
 }

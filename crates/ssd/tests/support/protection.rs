@@ -33,7 +33,7 @@ pub(crate) fn protected(
         (parity, Some(block)) => (4 - u16::from(parity), Some(block)),
         (parity, None) => (data.min(4 - u16::from(parity)), None),
     };
-    let class = |parity: u8, hint: u8| ClassConfig {
+    let class = |parity: u8, hint: u16| ClassConfig {
         parity: Some(parity),
         data: Some(4 - u16::from(parity)),
         hints: vec![hint],

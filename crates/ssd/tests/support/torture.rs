@@ -88,7 +88,7 @@ pub(crate) fn torture_of(mut model: Model, seed: u64, commands: u32, cuts: Cuts,
             let partial = op == Op::Write && known && rng.below(3) == 0;
             let skip = if partial { rng.below(model.sectors as u64) as usize } else { 0 };
             let fua = op == Op::Write && rng.below(12) == 0;
-            model.submit(op, first, end, skip, fua, rng.below(3) as u8);
+            model.submit(op, first, end, skip, fua, rng.below(3) as u16);
         }
         if rng.below(cuts.every) == 0 {
             for _ in 0..=rng.below(cuts.volley) {

@@ -54,6 +54,8 @@ impl FixedLatencyJobs {
                 }
                 match step {
                     JobStep::Issue(command) => {
+                        // All latencies are equal, so requests complete in the order of their issue. The job stays at the front:
+                        // it may issue more at this moment.
                         self.in_flight.push_back((Nanos(self.now.0 + self.latency.0), job, command));
                         return Some((self.now, job, command));
                     }
@@ -81,6 +83,7 @@ impl FixedLatencyJobs {
                 }
                 _ => {
                     let Reverse((at, job)) = self.asleep.pop()?;
+                    // A job that has changed its mind leaves its earlier entry in the heap; only the last one wakes it.
                     let wake = &mut self.wakes[job as usize];
                     if *wake == Some(at) {
                         *wake = None;

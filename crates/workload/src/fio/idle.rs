@@ -1,9 +1,10 @@
 //! Jobs that issue no request. fio ends them without a message; here they are noted or refused.
 
 use super::job_options::JobOptions;
+use super::job_plan::JobPlan;
 use super::jobs::FioJob;
 use super::parse::refused;
-use super::running_job::{JobPlan, RunningJob};
+use super::running_job::RunningJob;
 use crate::WorkloadError;
 use crate::job::JobStep;
 use outlast_device::Op;

@@ -1,7 +1,8 @@
 //! All jobs of a file, side by side: the order in which they begin, their steps and their ends.
 
 use super::job_options::ExitWhat;
-use super::running_job::{JobPlan, RunningJob};
+use super::job_plan::JobPlan;
+use super::running_job::RunningJob;
 use crate::job::{JobCompletion, JobInfo, JobStep};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
@@ -135,6 +136,7 @@ impl FioJobs {
     fn begin_due_jobs(&mut self, now: Nanos) {
         for index in self.first_waiting..self.jobs.len() {
             if !matches!(self.states[index], JobState::NotBegun) || self.cancelled[index] {
+                // Jobs before the first that waits are never looked at again: 4096 jobs would else be scanned at every step.
                 if index == self.first_waiting {
                     self.first_waiting += 1;
                 }
@@ -192,6 +194,7 @@ impl FioJobs {
             }
             match &mut self.states[other] {
                 JobState::Running(thread) => {
+                    // It may sleep, or wait for a completion, and would not look at the flag by itself.
                     if !std::mem::replace(&mut thread.terminate, true) {
                         self.woken.push(other as u32);
                     }

@@ -1,84 +1,15 @@
 //! Applies the keys of each section to the options of its jobs.
 
-use super::job_options::{AccessKind, ExitWhat, JobOptions, LawSpec, PerDirection, RateProcess};
-use super::key_lists::{ASYNCHRONOUS, IGNORED, REFUSED, SYNCHRONOUS};
+mod key_values;
+
+use super::job_options::{AccessKind, ExitWhat, JobOptions, PerDirection, RateProcess};
+use super::key_lists::{IGNORED, REFUSED, SIMULATED};
 use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
-use crate::{SizeOrPercent, WorkloadError};
-use outlast_units::Bytes;
-
-/// The keys that are simulated, to suggest one for a misspelt key.
-const SIMULATED: &[&str] = &[
-    "allrandrepeat",
-    "ba",
-    "blockalign",
-    "blocksize",
-    "blocksize_range",
-    "bs",
-    "bs_is_seq_rand",
-    "bsrange",
-    "bssplit",
-    "description",
-    "end_fsync",
-    "exit_what",
-    "exitall",
-    "fdatasync",
-    "filename",
-    "fileoffset",
-    "fsync",
-    "fsync_on_close",
-    "group_reporting",
-    "io_limit",
-    "io_size",
-    "io_submit_mode",
-    "iodepth",
-    "iodepth_batch_complete",
-    "iodepth_batch_complete_min",
-    "iodepth_low",
-    "ioengine",
-    "loops",
-    "new_group",
-    "norandommap",
-    "number_ios",
-    "numjobs",
-    "offset",
-    "offset_align",
-    "offset_increment",
-    "percentage_random",
-    "ramp_time",
-    "random_distribution",
-    "random_generator",
-    "randrepeat",
-    "randseed",
-    "rate",
-    "rate_ignore_thinktime",
-    "rate_iops",
-    "rate_process",
-    "readwrite",
-    "runtime",
-    "rw",
-    "rw_sequencer",
-    "rwmixread",
-    "rwmixwrite",
-    "size",
-    "startdelay",
-    "stonewall",
-    "sync",
-    "thinktime",
-    "thinktime_blocks",
-    "thinktime_blocks_type",
-    "thinktime_iotime",
-    "thinktime_spin",
-    "time_based",
-    "timeout",
-    "wait_for",
-    "wait_for_previous",
-];
-
-/// The largest request: 1 GiB.
-const MOST_BLOCK: u64 = 1 << 30;
-/// The largest count of requests or flushes, far beyond any run, so that products with the number of loops stay in 64 bits.
-const MOST_COUNT: u64 = 1 << 40;
+use crate::WorkloadError;
+use key_values::{
+    block, block_size, bounded, choice, count, distribution, engine, extent, filename, low_mark, rate, text,
+};
 
 /// The reason why an entry is refused.
 enum EntryFault {
@@ -252,60 +183,12 @@ fn apply_pace(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFau
     Ok(())
 }
 
-/// The value of an entry that must have one.
-fn text(entry: &JobFileEntry) -> Result<&str, ValueFault> {
-    entry.value.as_deref().filter(|value| !value.is_empty()).ok_or_else(|| "expected a value".into())
-}
-
 /// Overwrites the directions for which `from` has a value.
 fn merge<T>(into: &mut PerDirection<T>, from: PerDirection<T>) {
     for (slot, value) in into.iter_mut().zip(from) {
         if value.is_some() {
             *slot = value;
         }
-    }
-}
-
-/// The value that stands beside `text` in `choices`.
-fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueFault> {
-    choices.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        format!("expected {}", names.join(", "))
-    })
-}
-
-/// A number from 1 to `most`.
-fn count(text: &str, most: u64) -> Result<u32, ValueFault> {
-    match values::number(text)? {
-        number if (1..=most).contains(&number) => Ok(number as u32),
-        _ => Err(format!("must be 1 to {most}")),
-    }
-}
-
-/// The value of `iodepth_low`; 0 stands for the depth, as in fio.
-fn low_mark(text: &str) -> Result<u32, ValueFault> {
-    match values::number(text)? {
-        number @ 0..=65_536 => Ok(number as u32),
-        _ => Err("must be 0 to 65536".into()),
-    }
-}
-
-/// A count from 0 to [`MOST_COUNT`].
-fn bounded(text: &str) -> Result<u64, ValueFault> {
-    let number = values::number(text)?;
-    if number <= MOST_COUNT { Ok(number) } else { Err(format!("must be at most {MOST_COUNT}")) }
-}
-
-/// A block size in bytes.
-fn block(text: &str) -> Result<u64, ValueFault> {
-    block_size(values::size(text)?)
-}
-
-fn block_size(bytes: u64) -> Result<u64, ValueFault> {
-    if (1..=MOST_BLOCK).contains(&bytes) && bytes.is_multiple_of(512) {
-        Ok(bytes)
-    } else {
-        Err("must be a whole number of 512-byte sectors, at most 1g".into())
     }
 }
 
@@ -323,23 +206,6 @@ fn split(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
     }
     merge(&mut job.split, splits);
     Ok(())
-}
-
-/// The name of an ioengine, up to a colon.
-fn engine(text: &str) -> Result<String, ValueFault> {
-    let name = text.split(':').next().unwrap_or(text);
-    if SYNCHRONOUS.contains(&name) || ASYNCHRONOUS.contains(&name) {
-        Ok(name.to_owned())
-    } else {
-        Err("not supported: not an engine that reads and writes a block device in fio's order; name libaio, io_uring or psync".into())
-    }
-}
-
-fn filename(text: &str) -> Result<String, ValueFault> {
-    if text.replace("\\:", "").contains(':') {
-        return Err("not supported: several files; a job addresses one device".into());
-    }
-    Ok(text.to_owned())
 }
 
 /// Applies `rw`, with the number behind its colon: requests per draw of a random job, bytes to skip of a sequential one.
@@ -371,67 +237,6 @@ fn rw(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
     }
     job.skip = if back { -skip.cast_signed() } else { skip.cast_signed() };
     Ok(())
-}
-
-/// A size or a whole percentage of the capacity.
-fn extent(text: &str) -> Result<SizeOrPercent, ValueFault> {
-    if text.ends_with('%') {
-        return values::percent(text).map(|percent| SizeOrPercent::Percent(f64::from(percent)));
-    }
-    if text.ends_with('z') {
-        return Err("not supported: drives have no zones".into());
-    }
-    let bytes = values::size(text)?;
-    if !bytes.is_multiple_of(512) {
-        return Err("must be a whole number of 512-byte sectors".into());
-    }
-    Ok(SizeOrPercent::Size(Bytes(bytes)))
-}
-
-/// A rate in bytes or requests per second.
-fn rate(text: &str) -> Result<u64, ValueFault> {
-    let rate = values::size(text)?;
-    if rate <= 1 << 44 { Ok(rate) } else { Err("must be at most 16t".into()) }
-}
-
-/// The value of `random_distribution`, with fio's defaults for parameters that are left out.
-fn distribution(text: &str) -> Result<LawSpec, ValueFault> {
-    let (name, arguments) = text.split_once(':').unwrap_or((text, ""));
-    let zones = |bytes: bool| {
-        let zones = values::per_direction(arguments, |part| values::zones(part, bytes))?;
-        Ok(LawSpec::Zoned(zones.map(Option::unwrap_or_default), bytes))
-    };
-    match name {
-        "random" => return Ok(LawSpec::Uniform),
-        "zoned" => return zones(false),
-        "zoned_abs" => return zones(true),
-        _ => {}
-    }
-    let mut numbers = arguments.split(':').filter(|part| !part.is_empty()).map(|part| {
-        let number = part.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| ValueFault::from("expected numbers after the colon"))
-    });
-    let (first, centre) = (numbers.next().transpose()?, numbers.next().transpose()?);
-    if numbers.next().is_some() || centre.is_some_and(|centre| !(0.0..=1.0).contains(&centre)) {
-        return Err("expected at most a parameter and a centre of 0 to 1".into());
-    }
-    match (name, first) {
-        ("zipf", theta) => match theta.unwrap_or(1.1) {
-            theta if (1e-3..=10.0).contains(&theta) && (theta - 1.0).abs() > 1e-9 => {
-                Ok(LawSpec::Zipf { theta, centre })
-            }
-            _ => Err("expected zipf:theta with theta of 0.001 to 10, and not 1".into()),
-        },
-        ("pareto", h) => match h.unwrap_or(0.2) {
-            h if h > 0.0 && h < 1.0 => Ok(LawSpec::Pareto { h, centre }),
-            _ => Err("expected pareto:h with h between 0 and 1".into()),
-        },
-        ("normal", percent) => match percent.unwrap_or(0.0) {
-            percent if (0.0..100.0).contains(&percent) => Ok(LawSpec::Normal { percent, centre }),
-            _ => Err("expected normal:deviation of 0 to below 100 percent".into()),
-        },
-        _ => Err("expected random, zipf:theta, pareto:h, normal:deviation, zoned:access/span:… or zoned_abs:access/size:…".into()),
-    }
 }
 
 /// The options of the jobs of a file, one for each section that is not global.

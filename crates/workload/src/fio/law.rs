@@ -84,6 +84,7 @@ pub(super) struct FioPareto {
 impl FioPareto {
     pub(super) fn new(places: u64, h: f64, centre: Option<f64>, seeds: &JobSeeds) -> Self {
         let offset = centre_offset(places, centre, seeds);
+        // u^power stays below h with probability h^(1 / power) = 1 - h.
         Self { places, offset, power: h.ln() / (1.0 - h).ln(), random: addresses(seeds) }
     }
 
@@ -112,6 +113,7 @@ impl FioNormal {
     }
 
     pub(super) fn draw(&mut self) -> u64 {
+        // The mean of twelve draws deviates by 1/12 of the region: each draw's variance is 1/12, and of the mean a twelfth of that.
         let sum: u64 = (0..DRAWS).map(|_| self.random.next() % (self.places + 1)).sum();
         let mut place = sum.div_ceil(DRAWS);
         if self.deviation != 0 {
@@ -149,6 +151,7 @@ impl ZoneTable {
         let mut table = Vec::new();
         let mut begin = 0;
         for zone in zones {
+            // An entry for each percent of the accesses, so that a draw of 1 to 100 finds its zone by index.
             table.extend(std::iter::repeat_n((begin, begin + zone.size), zone.access as usize));
             begin += zone.size;
         }
@@ -181,6 +184,7 @@ pub(super) enum BlockLaw {
 impl BlockLaw {
     /// The law that a job asked for, over its region.
     pub(super) fn new(spec: LawSpec, access: &AccessPlan, seeds: &JobSeeds) -> Self {
+        // As fio: the smaller block of reads and writes, also for trims.
         let places = access.length.div_ceil(access.sizes[0].least.min(access.sizes[1].least)).max(1);
         match spec {
             LawSpec::Uniform => Self::Uniform,

@@ -14,6 +14,7 @@ mod fixed_latency;
 mod idle;
 mod job_log;
 mod job_options;
+mod job_plan;
 mod jobs;
 mod key_lists;
 mod keys;

@@ -198,6 +198,7 @@ impl OffsetGenerator {
     fn blocks(&self, ddir: usize) -> u64 {
         let (access, least) = (&self.access, self.access.sizes[ddir].least);
         let align = access.align[ddir];
+        // On a grid finer than the request the last places have no room for a whole one.
         let spare = least.saturating_sub(align);
         access.length.saturating_sub(spare) / align
     }
@@ -222,8 +223,8 @@ impl OffsetGenerator {
         self.uniform(last)
     }
 
-    #[inline]
     /// A block of 0..`blocks`, or the next that the map has not marked; `None` if all are marked.
+    #[inline]
     fn uniform(&mut self, blocks: u64) -> Option<u64> {
         let block = self.block.below(blocks);
         self.map.as_ref().map_or(Some(block), |map| map.free_from(block))
@@ -252,6 +253,7 @@ impl OffsetGenerator {
             let drawn = random.next();
             let mut bytes = 0;
             if sizes.split.is_empty() {
+                // fio adds up to `most` to `least` and cuts at `most` below, which makes the largest sizes likelier than others.
                 bytes = least + (most as f64 * (drawn as f64 / random.span())) as u64;
             } else {
                 let (mut sum, hundredth) = (0, random.most() / 100);
@@ -261,6 +263,7 @@ impl OffsetGenerator {
                     }
                     bytes = size;
                     sum += u64::from(percent);
+                    // fio's whole-number form of: the draw lies within the first `sum` percent of its range.
                     if drawn / sum <= hundredth && bytes <= room {
                         break;
                     }

@@ -51,12 +51,14 @@ impl TauswortheRng {
     pub(super) fn next(&mut self) -> u64 {
         match self {
             Self::Narrow([a, b, c]) => {
+                // Components of 31, 29 and 28 bits in the upper part of their words; the low bits are cleared.
                 *a = ((*a & !1) << 12) ^ (((*a << 13) ^ *a) >> 19);
                 *b = ((*b & !7) << 4) ^ (((*b << 2) ^ *b) >> 25);
                 *c = ((*c & !15) << 17) ^ (((*c << 3) ^ *c) >> 11);
                 u64::from(*a ^ *b ^ *c)
             }
             Self::Wide(state) => {
+                // Each mask clears the low bits that a component does not have: its words have 63, 55, 52, 47 and 41 bits.
                 let steps = [
                     (1, 53, 18_446_744_073_709_551_614, 10),
                     (24, 50, 18_446_744_073_709_551_104, 5),
@@ -147,6 +149,7 @@ impl JobSeeds {
     /// leaves fio's own. With `repeatable` addresses have fio's fixed seed; with `all` every stream has.
     pub(super) fn new(randseed: u64, thread: u64, repeatable: bool, all: bool, scenario_seed: u64) -> Self {
         let mut seed = randseed ^ scenario_seed;
+        // fio's `setup_random_seeds`: four steps before the first stream, and one between streams.
         for _ in 0..4 {
             seed = seed.wrapping_mul(STEP);
         }

@@ -1,145 +1,19 @@
 //! A running job: fio's loop of issuing, waiting and sleeping (`do_io` and its callees in `backend.c` of fio 3.33) as a state machine
 //! that takes the time as an argument and returns the next step. The host's processor takes no time.
 
-use super::job_options::{AccessKind, AccessPlan, RateProcess};
+mod job_phase;
+mod pace;
+mod passes;
+
+use super::job_plan::JobPlan;
 use super::offsets::{OffsetGenerator, READ, TRIM, WRITE};
-use super::rand::{JobSeeds, RandomStream, TauswortheRng};
+use super::rand::{RandomStream, TauswortheRng};
 use crate::job::{JobCompletion, JobStep};
+use job_phase::JobPhase;
 use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// The checked plan of a job.
-#[derive(Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
-pub(super) struct JobPlan {
-    pub(super) access: AccessPlan,
-    pub(super) seeds: JobSeeds,
-    pub(super) rw: AccessKind,
-    pub(super) depth: u32,
-    pub(super) depth_low: u32,
-    pub(super) complete_min: u32,
-    /// True if the ioengine submits one request at a time, and sees its completion before it submits the next.
-    pub(super) synchronous: bool,
-    /// Bytes of one pass, and of all passes together if `io_size` limits them.
-    pub(super) size: u64,
-    pub(super) io_size: Option<u64>,
-    pub(super) number_ios: u64,
-    pub(super) loops: u64,
-    /// Microseconds; 0 for no limit and no ramp.
-    pub(super) runtime: u64,
-    pub(super) ramp: u64,
-    /// Bytes per second by direction; 0 for no limit.
-    pub(super) rate: [u64; 3],
-    pub(super) process: RateProcess,
-    /// Microseconds to sleep (`thinktime`), after this many requests (`thinktime_blocks`), which count when issued or when completed
-    /// (`thinktime_blocks_type`), or after this many microseconds of requests (`thinktime_iotime`); 0 for none.
-    pub(super) think_time: u64,
-    pub(super) think_blocks: Option<u64>,
-    pub(super) think_issued: bool,
-    pub(super) think_every: u64,
-    /// True if the job does not catch up with its rate after it has thought (`rate_ignore_thinktime`).
-    pub(super) rate_ignores_think: bool,
-    /// True if threads of its own submit (`io_submit_mode=offload`), so that it sleeps without waiting for requests in flight.
-    pub(super) offloads: bool,
-    /// Writes from one flush to the next (`fsync`, `fdatasync`); 0 for none.
-    pub(super) fsync: [u64; 2],
-    pub(super) end_fsync: bool,
-    pub(super) fua: bool,
-    /// True if every pass begins with the same seeds.
-    pub(super) reseeds: bool,
-}
-
-impl JobPlan {
-    pub(super) fn writes(&self) -> bool {
-        matches!(self.rw, AccessKind::Write | AccessKind::Mixed)
-    }
-
-    fn mixed(&self) -> bool {
-        self.rw == AccessKind::Mixed
-    }
-
-    /// Bytes of all loops, after which the job ends.
-    pub(super) fn limit(&self) -> u64 {
-        self.io_size.unwrap_or(self.size).saturating_mul(self.loops)
-    }
-
-    /// Bytes of one pass: as in fio `size`, but up to `io_size` for random writes without a random map.
-    fn pass_bytes(&self) -> u64 {
-        if self.writes() && self.access.random && !self.access.has_map() {
-            self.size.max(self.io_size.unwrap_or(0))
-        } else {
-            self.size
-        }
-    }
-
-    fn checks_rate(&self) -> bool {
-        self.rate.iter().any(|&rate| rate != 0)
-    }
-
-    /// True if the amount of data never ends the job, only its runtime.
-    pub(super) fn is_endless(&self) -> bool {
-        self.access.time_based
-    }
-}
-
-/// The position in fio's loop. `ddir` is a direction, as fio abbreviates it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JobPhase {
-    /// Before a pass.
-    Pass,
-    /// At the head of the loop: decides whether to end, flush or issue.
-    Top,
-    /// Ahead of its rate: waits until nothing is in flight and then sleeps `sleep` microseconds, as decided at microsecond `decided`.
-    RateDrain {
-        ddir: usize,
-        sleep: u64,
-        decided: u64,
-    },
-    /// Asleep to keep the rate.
-    RateSleep {
-        ddir: usize,
-        until: Nanos,
-    },
-    /// Draws and issues a request.
-    Fill {
-        ddir: usize,
-    },
-    /// After a request was issued (`Some`) or a flush has ended (`None`).
-    Issued {
-        ddir: Option<usize>,
-    },
-    /// The queue is full: waits for `left` completions, and again until at most `depth_low` requests are in flight.
-    Reap {
-        ddir: Option<usize>,
-        left: u32,
-    },
-    /// Decides whether to think.
-    Think {
-        ddir: usize,
-    },
-    /// Waits until nothing is in flight and then thinks.
-    ThinkDrain {
-        ddir: usize,
-        sleep: u64,
-    },
-    /// Thinks.
-    ThinkSleep {
-        ddir: usize,
-        slept: u64,
-        until: Nanos,
-    },
-    /// A flush is in flight; `last` for the one that ends the job (`end_fsync`).
-    Flush {
-        last: bool,
-    },
-    /// The pass is over: waits until nothing is in flight.
-    Drain,
-    /// After a pass.
-    Finish,
-    Ended,
-}
 
 /// The state of a running job.
 #[derive(Debug)]
@@ -231,6 +105,7 @@ impl RunningJob {
         };
         // fio sees a completion only when it reaps: `depth` and the counts change there.
         self.unreaped.push_back((ddir, u64::from(command.sectors) * SECTOR_BYTES));
+        // The ramp ends with the first completion after its time, not at the time itself.
         if self.ramping && self.micros(now) >= self.plan.ramp {
             self.end_ramp(now);
             return JobCompletion::RampEnded;
@@ -304,6 +179,7 @@ impl RunningJob {
                 if now < until && !self.terminate {
                     return Some(JobStep::SleepUntil(until));
                 }
+                // The runtime may have passed during the sleep; fio then ends the file instead of issuing late.
                 let late = self.plan.runtime != 0 && self.micros(now) >= self.plan.runtime;
                 self.phase = if late || self.terminate { self.end_file() } else { JobPhase::Fill { ddir } };
             }
@@ -354,139 +230,6 @@ impl RunningJob {
         None
     }
 
-    /// Begins another pass or ends the job (fio's `keep_running`).
-    fn begin_pass(&mut self) {
-        let plan = &self.plan;
-        let continues = if self.terminate {
-            false
-        } else if plan.is_endless() {
-            true
-        } else if self.loops_left > 0 {
-            self.loops_left -= 1;
-            true
-        } else {
-            let limit = plan.io_size.unwrap_or(plan.size);
-            let left = limit.saturating_sub(self.bytes.iter().sum());
-            let exhausted = self.file_done && plan.io_size.is_none();
-            !self.has_all_ios() && left > 0 && left >= plan.access.largest() && !exhausted
-        };
-        self.phase = if continues { JobPhase::Top } else { JobPhase::Ended };
-        if continues {
-            (self.pass_issued, self.pass_done, self.file_done) = (0, 0, false);
-        }
-    }
-
-    /// Ends a pass.
-    fn finish_pass(&mut self) {
-        // A pass without a request is the last, as another would be the same.
-        self.terminate |= self.pass_done == 0;
-        self.last_was_sync = false;
-        self.mix_until = 0;
-        self.begin_pass();
-        if self.phase == JobPhase::Top {
-            self.offsets.begin_pass();
-            if self.plan.reseeds {
-                self.offsets.seed();
-            }
-        }
-    }
-
-    /// Ends the pass because the region is exhausted or the runtime is over; returns the next phase.
-    fn end_file(&mut self) -> JobPhase {
-        self.file_done = true;
-        JobPhase::Drain
-    }
-
-    /// Decides at the head of the loop: the pass ends, or a flush or a request comes next.
-    fn top(&mut self, now: Nanos) -> Option<JobStep> {
-        let plan = &self.plan;
-        // The order of these checks is fio's: of several limits it decides which one ends the pass, and if a flush still comes.
-        let timed = plan.access.time_based;
-        let full = self.issue_bytes >= plan.limit() || self.has_all_ios();
-        if self.terminate || (full && !timed) {
-            self.phase = JobPhase::Drain;
-        } else if self.timed_out(now) {
-            self.terminate = true;
-            self.phase = JobPhase::Drain;
-        } else if self.pass_issued >= plan.pass_bytes() && !timed {
-            self.phase = JobPhase::Drain;
-        } else if self.is_flush_due() {
-            self.phase = JobPhase::Flush { last: false };
-            return Some(JobStep::Issue(Command::FLUSH));
-        } else {
-            let ddir = self.choose_direction();
-            self.phase = self.apply_rate(now, ddir);
-        }
-        None
-    }
-
-    fn is_flush_due(&self) -> bool {
-        let issued = self.issues[WRITE];
-        let due = |every: u64| every != 0 && issued.is_multiple_of(every);
-        self.plan.writes() && !self.last_was_sync && issued != 0 && self.plan.fsync.into_iter().any(due)
-    }
-
-    /// The direction of the next request (fio's `get_rw_ddir`).
-    fn choose_direction(&mut self) -> usize {
-        match self.plan.rw {
-            AccessKind::Read => return READ,
-            AccessKind::Write => return WRITE,
-            AccessKind::Trim => return TRIM,
-            AccessKind::Mixed => {}
-        }
-        if self.issues[self.mix] >= self.mix_until {
-            let ddir = self.offsets.draw_direction();
-            if ddir != self.mix {
-                let read = u64::from(self.plan.access.read_percent);
-                let other = if self.mix == READ { 100 - read } else { read };
-                // fio's `set_rwmix_bytes`: the other direction is kept until it has its share of this one's requests.
-                self.mix_until = self.issues[self.mix] * other / 100;
-            }
-            self.mix = ddir;
-        }
-        self.mix
-    }
-
-    /// Holds a direction to its rate, and lets the other direction of a mixed job go first if that is due (fio's `rate_ddir`).
-    fn apply_rate(&mut self, now: Nanos, ddir: usize) -> JobPhase {
-        let micros = self.micros(now);
-        // The requests of a direction are due at the times that their bytes take at its rate.
-        if self.rate_next[ddir] <= micros {
-            return JobPhase::Fill { ddir };
-        }
-        let read = self.plan.access.read_percent;
-        let (mut chosen, other) = (ddir, ddir ^ 1);
-        if self.plan.mixed() && (if other == READ { read } else { 100 - read }) != 0 {
-            if self.rate_next[other] <= micros {
-                return JobPhase::Fill { ddir: other };
-            }
-            if self.rate_next[ddir] > self.rate_next[other] {
-                chosen = other;
-            }
-        }
-        let sleep = self.rate_next[chosen] - micros;
-        if self.plan.offloads {
-            while self.reap_one() {}
-            return self.rate_sleep(now, chosen, sleep, micros);
-        }
-        JobPhase::RateDrain { ddir: chosen, sleep, decided: micros }
-    }
-
-    /// Begins to sleep to keep the rate, but not beyond the runtime.
-    fn rate_sleep(&mut self, now: Nanos, ddir: usize, sleep: u64, decided: u64) -> JobPhase {
-        let runtime = self.plan.runtime;
-        let mut sleep = sleep;
-        if runtime != 0 && decided + sleep > runtime {
-            if decided > runtime {
-                return self.end_file();
-            }
-            sleep = runtime - decided;
-        }
-        // fio computes in whole microseconds: the sleep ends at one, wherever within one it begins.
-        let from = self.epoch.0 + self.micros(now) * 1000;
-        JobPhase::RateSleep { ddir, until: Nanos(from.saturating_add(sleep.saturating_mul(1000))) }
-    }
-
     /// Draws and issues a request in a direction.
     fn fill(&mut self, ddir: usize) -> Option<JobStep> {
         if self.plan.mixed() {
@@ -515,24 +258,6 @@ impl RunningJob {
         }))
     }
 
-    /// Microsecond after `epoch` at which the next request of a direction is due (fio's `usec_for_io`); 0 without a rate.
-    fn next_due(&mut self, ddir: usize) -> u64 {
-        let rate = self.plan.rate[ddir];
-        if rate == 0 {
-            return 0;
-        }
-        if self.plan.process == RateProcess::Poisson {
-            // fio computes in whole requests per second and whole microseconds.
-            let iops = (rate / self.plan.access.sizes[ddir].least).max(1);
-            // fio computes in single precision.
-            let gap = (1_000_000 / iops) as f32 * -(self.poisson[ddir].unit() as f32).ln();
-            self.poisson_at[ddir] += gap as u64;
-            return self.poisson_at[ddir];
-        }
-        let micros = u128::from(self.rate_bytes[ddir]) * 1_000_000 / u128::from(rate);
-        u64::try_from(micros).unwrap_or(u64::MAX)
-    }
-
     /// Counts a completion, or waits for one; `left` are still to be counted.
     fn reap(&mut self, ddir: Option<usize>, left: u32) -> Option<JobStep> {
         if !self.reap_one() {
@@ -548,48 +273,6 @@ impl RunningJob {
         }
         self.phase = ddir.map_or(JobPhase::Top, |ddir| JobPhase::Think { ddir });
         None
-    }
-
-    /// Decides whether to think (fio's `handle_thinktime`).
-    fn think(&mut self, now: Nanos, ddir: usize) -> JobPhase {
-        let plan = &self.plan;
-        if plan.think_time == 0 {
-            return JobPhase::Top;
-        }
-        // As in fio a job thinks after a time of requests or after a number of them, whichever comes first.
-        let mut stall = false;
-        if plan.think_every != 0 {
-            let since = now.saturating_sub(self.think_last).0 / 1000;
-            if since >= plan.think_every + plan.think_time {
-                stall = true;
-            } else if plan.think_blocks.is_none() {
-                return JobPhase::Top;
-            }
-        }
-        let counted: u64 = if plan.think_issued { self.issues } else { self.blocks }.iter().sum();
-        stall |= counted >= self.think_blocks + plan.think_blocks.unwrap_or(1);
-        if !stall {
-            return JobPhase::Top;
-        }
-        self.think_blocks = counted;
-        if plan.think_every != 0 {
-            self.think_last = now;
-        }
-        JobPhase::ThinkDrain { ddir, sleep: plan.think_time }
-    }
-
-    /// With `rate_ignore_thinktime` counts the bytes that the rate would have allowed during the sleep, so that the job does not catch up.
-    fn count_think_time(&mut self, ddir: usize, slept: u64) {
-        let rate = self.plan.rate[ddir];
-        if slept == 0 || rate == 0 || !self.plan.rate_ignores_think {
-            return;
-        }
-        let block = self.plan.access.sizes[ddir].least;
-        let missed = (u128::from(rate) * u128::from(slept) / 1_000_000) as u64;
-        let each = block * 1_000_000 / rate;
-        let over = if each <= slept { block } else { 0 };
-        self.rate_bytes[ddir] = (self.rate_bytes[ddir] + missed).saturating_sub(over);
-        self.poisson_at[ddir] += slept;
     }
 
     /// Share of its work done, 0 to 1, by the limit that is nearest; 0 without a limit.

@@ -91,6 +91,7 @@ pub(super) fn per_direction<T: Clone>(
         return Err("expected at most three values, for reads, writes and trims".into());
     }
     let mut values = [None, None, None];
+    // An empty part leaves its direction alone: `bs=,8k` sets writes, and trims, which follow them.
     for (index, slot) in values.iter_mut().enumerate() {
         let part = parts[index.min(parts.len() - 1)];
         *slot = if part.is_empty() { None } else { Some(parse(part)?) };
@@ -112,6 +113,7 @@ pub(super) fn range(text: &str) -> Result<(u64, u64), ValueFault> {
 fn pairs(text: &str) -> Result<Vec<(&str, Option<&str>)>, ValueFault> {
     let list: Vec<_> = text
         .split(':')
+        // fio stops at the first empty entry, so a colon at the end is no error.
         .take_while(|part| !part.is_empty())
         .map(|part| match part.split_once('/') {
             Some((value, share)) => (value, Some(share).filter(|share| !matches!(share.trim(), "" | "0"))),
@@ -131,6 +133,7 @@ fn fill_shares(shares: &[Option<u32>]) -> Result<Vec<u32>, ValueFault> {
     if missing == 0 && sum < 100 {
         return Err(format!("expected shares that add up to 100, not {sum}"));
     }
+    // `None` where no share is missing: nothing is left to divide.
     let default = (100 - sum).checked_div(missing).unwrap_or(0);
     Ok(shares.iter().map(|share| share.unwrap_or(default)).collect())
 }
@@ -144,6 +147,7 @@ pub(super) fn split(text: &str) -> Result<Vec<(u64, u32)>, ValueFault> {
     for (pair, share) in pairs.iter().zip(fill_shares(&shares)?) {
         list.push((size(pair.0)?, share));
     }
+    // fio sorts them, and the order decides which size a draw gives.
     list.sort_by_key(|&(_, share)| share);
     Ok(list)
 }

@@ -39,6 +39,7 @@ impl AliasTable {
                 small.push(rich);
             }
         }
+        // Cells that are left in either list have a share of 1 except for rounding, and keep their own index.
         Self { cells: cells.into() }
     }
 

@@ -5,7 +5,7 @@ use super::alias_table::AliasTable;
 use super::arrival::{ArrivalClock, ArrivalPlan};
 use super::permutation::PlacePermutation;
 use crate::WorkloadRequest;
-use outlast_device::{Command, Op, StreamId};
+use outlast_device::{Command, Op, PlacementId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES, rng::SplitMix};
 
 /// The sizes of one kind of request.
@@ -46,8 +46,8 @@ pub(crate) struct PhasePlan {
     /// 2^63 times the share of writes with forced unit access.
     pub(crate) fua: u64,
     /// Stream hint of writes to the hottest zone, and of the others.
-    pub(crate) hot: StreamId,
-    pub(crate) cold: StreamId,
+    pub(crate) hot: PlacementId,
+    pub(crate) cold: PlacementId,
     pub(crate) limit: PhaseLimit,
     /// Seed of the phase's random streams.
     pub(crate) seed: u64,
@@ -179,6 +179,7 @@ impl CommandGenerator {
             self.writes = 0;
             return Command::FLUSH;
         }
+        // 63 random bits: shares are thresholds of 0 to 2^63, of which the last one always holds.
         let op = match self.op_rng.next_u64() >> 1 {
             variate if variate < plan.read => Op::Read,
             variate if variate < plan.trim => Op::Trim,
@@ -193,14 +194,15 @@ impl CommandGenerator {
         let write = op == Op::Write;
         let fua = write && plan.fua != 0 && self.fua_rng.next_u64() >> 1 < plan.fua;
         self.writes += u64::from(write);
+        // The request that reaches the limit is the last, and is not cut.
         self.sectors = self.sectors.saturating_add(u64::from(size.sectors));
         self.done |= self.sectors >= plan.limit.sectors;
-        let stream = match (write, hot) {
-            (false, _) => StreamId(0),
+        let placement = match (write, hot) {
+            (false, _) => PlacementId(0),
             (true, true) => plan.hot,
             (true, false) => plan.cold,
         };
-        Command { stream, fua, ..Command::new(op, Lba(plan.start + place * plan.align), size.sectors) }
+        Command { placement, fua, ..Command::new(op, Lba(plan.start + place * plan.align), size.sectors) }
     }
 }
 

@@ -34,6 +34,7 @@ impl PlacePermutation {
         loop {
             x = x.wrapping_add(self.add) & self.mask;
             for odd in self.odd {
+                // In a product low bits depend on low bits alone; the shift by half a word lets high bits reach them.
                 x = x.wrapping_mul(odd) & self.mask;
                 x ^= x >> self.shift;
             }

@@ -230,6 +230,7 @@ impl RequestSource for SyntheticSource {
             if self.given_requests == self.max_requests {
                 self.done = true;
             } else if !self.done && count < batch {
+                // A phase gives fewer than asked for only at its end; the next one fills the batch up.
                 self.index += 1;
                 match self.plans.get(self.index) {
                     Some(plan) => self.current = PhaseGenerator::new(plan.clone(), self.current.end()),

@@ -1,7 +1,7 @@
 //! The settings of a synthetic stream.
 
 use crate::SizeOrPercent;
-use outlast_device::StreamId;
+use outlast_device::PlacementId;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -140,13 +140,13 @@ pub struct SyntheticSpec {
     pub fua_percent: Option<f64>,
     /// Stream hint of the writes. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream: Option<StreamId>,
+    pub stream: Option<PlacementId>,
     /// Stream hint of writes to the hottest part under `hotcold` and `jesd219`. Default: `stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hot_stream: Option<StreamId>,
+    pub hot_stream: Option<PlacementId>,
     /// Stream hint of the other writes under `hotcold` and `jesd219`. Default: `stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cold_stream: Option<StreamId>,
+    pub cold_stream: Option<PlacementId>,
     /// Phases that run one after another; each has limits of its own and may set any other setting anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<SyntheticSpec>,

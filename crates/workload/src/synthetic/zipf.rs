@@ -41,6 +41,7 @@ impl ZipfRanks {
             let width = if first < HEAD { 1 } else { (1u64 << first.ilog2()) / PARTS };
             let count = width.min(places - first + 1);
             let last = first + (count - 1);
+            // Ranks are accepted in proportion to the first one; the last is the least likely, so below its chance all are.
             let least = (first as f64 / last as f64).powf(theta);
             buckets.push(ZipfBucket { first, count, accept: (least * 2f64.powi(63)) as u64 });
             // The first rank is the likeliest, so this weight bounds the bucket's true share from above.

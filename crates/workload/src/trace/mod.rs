@@ -8,6 +8,7 @@ mod address_placement;
 mod blk_lines;
 mod convert;
 mod detect;
+mod device_streams;
 mod fields;
 mod figures;
 mod fixed_columns;

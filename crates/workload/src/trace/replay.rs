@@ -2,6 +2,7 @@
 
 use super::address_placement::{AddressPlacement, PlacementCounts};
 use super::detect::DetectedFormat;
+use super::device_streams::DeviceStreams;
 use super::formats::TraceRecord;
 use super::input::BoxedError;
 use super::input::TraceOrigin;
@@ -75,13 +76,14 @@ impl TracePass {
         Ok(None)
     }
 
-    #[inline]
     /// The next record of the device in the order that `unordered` demands.
+    #[inline]
     fn next_in_order(&mut self) -> Result<Option<TraceRecord>, BoxedError> {
         let mut record = if self.unordered == UnorderedRecords::Sort {
             // With one record more than the window, the earliest of them is the next.
             while self.held.len() <= self.window {
                 let Some(record) = self.next_of_device()? else { break };
+                // The number keeps records of one time in the order of the file.
                 self.numbered += 1;
                 self.held.push(Reverse((record.time, self.numbered, record)));
             }
@@ -105,8 +107,8 @@ impl TracePass {
         Ok(Some(record))
     }
 
-    #[cold]
     /// The error about a record at `time` that is earlier than the `previous` one.
+    #[cold]
     fn time_error(&self, previous: u64, time: u64) -> WorkloadError {
         let (file, at) = (self.records.file().to_owned(), self.records.position());
         if self.unordered == UnorderedRecords::Sort {
@@ -127,6 +129,8 @@ pub(crate) struct TraceReplay {
     detected: DetectedFormat,
     spec: TraceSpec,
     placement: AddressPlacement,
+    /// Stream hints of writes; absent where the settings name none.
+    streams: Option<Box<DeviceStreams>>,
     pass: TracePass,
     /// Passes completed.
     passes: u32,
@@ -147,11 +151,13 @@ impl TraceReplay {
         placement: AddressPlacement,
     ) -> Result<Self, WorkloadError> {
         let pass = TracePass::open(&origin, &detected, &spec)?;
+        let streams = DeviceStreams::new(&spec.streams);
         Ok(Self {
             origin,
             detected,
             spec,
             placement,
+            streams,
             pass,
             passes: 0,
             base: 0,
@@ -176,7 +182,11 @@ impl TraceReplay {
     pub(crate) fn next(&mut self) -> Result<Option<WorkloadRequest>, BoxedError> {
         while !self.done {
             if let Some(record) = self.pass.next()? {
-                return self.make_request(&record).map(Some);
+                let mut request = self.make_request(&record)?;
+                if let Some(streams) = &mut self.streams {
+                    request.command.placement = streams.hint(&record, self.pass.records.devices());
+                }
+                return Ok(Some(request));
             }
             self.passes += 1;
             if self.passes >= self.spec.repeat || self.count == 0 {
@@ -184,6 +194,7 @@ impl TraceReplay {
                 break;
             }
             // The next pass follows after the mean gap of this one, which keeps the mean rate.
+            // `count` requests have one gap less between them; a single request repeats at once.
             let span = self.last - self.base;
             self.base = self.last.saturating_add(span / self.count.saturating_sub(1).max(1));
             (self.first, self.count) = (None, 0);
@@ -216,8 +227,8 @@ impl TraceReplay {
         Ok(WorkloadRequest { at: Nanos(at), command })
     }
 
-    #[cold]
     /// The error about a request beyond the capacity.
+    #[cold]
     fn capacity_error(&self, lba: u64, sectors: u64) -> WorkloadError {
         let (file, at) = (self.pass.records.file().to_owned(), self.position());
         let capacity = self.placement.capacity.unwrap_or(0);
@@ -246,7 +257,10 @@ impl RequestSource for TraceReplay {
 
     fn notes(&self) -> Vec<String> {
         let AddressPlacement { capacity, addresses, pieces, counts, .. } = &self.placement;
-        capacity.and_then(|capacity| counts.note(*addresses, capacity, pieces.len())).into_iter().collect()
+        let beyond = capacity.and_then(|capacity| counts.note(*addresses, capacity, pieces.len()));
+        let has_begun = self.count > 0 || self.passes > 0;
+        let absent = || self.streams.as_ref()?.note_absent(self.pass.records.devices());
+        beyond.into_iter().chain(has_begun.then(absent).flatten()).collect()
     }
 
     fn rewind(&mut self) -> Result<(), WorkloadError> {

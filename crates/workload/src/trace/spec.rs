@@ -1,8 +1,10 @@
 //! The settings of a trace.
 
 use crate::InputFile;
+use outlast_device::PlacementId;
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The format of a trace file. Compression (gzip, zstd, none) is recognised by the file's first bytes, whatever its name.
@@ -197,6 +199,10 @@ pub struct TraceSpec {
     /// Only the records of this device. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceName>,
+    /// Stream hints of writes by device of the trace, such as `{ "hm_0" = 1, "hm_1" = 2 }`: a host that tells its volumes apart, as mSAPL's.
+    /// Default: none; writes to devices that are not named have hint 0.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub streams: BTreeMap<String, PlacementId>,
     /// Treatment of addresses beyond the capacity. Default: fit.
     pub addresses: AddressOverflow,
     /// Rounds requests out to this unit: start down, end up. Default: as recorded.
@@ -240,6 +246,7 @@ impl Default for TraceSpec {
             event: BlkEvent::Q,
             devices: DeviceLayout::Merge,
             device: None,
+            streams: BTreeMap::new(),
             addresses: AddressOverflow::Fit,
             align: None,
             unordered: UnorderedRecords::Error,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _mttdl_equation(
     parities: tuple[float, ...], copies: tuple[float, ...] | None, *, latent: bool, parallel: bool
 ) -> str:
-    """What the curves are computed from."""
+    """Equation of the curves, for the chart's caption."""
     if set(parities) == {1.0} and not copies and not latent:
         return "((2n−1)·λ + μ) / (n·λ·((n−1)·λ + μ·h))"
     repaired = "k·μ" if parallel else "μ"

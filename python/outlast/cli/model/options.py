@@ -163,8 +163,8 @@ def refuse_ignored(why: str, *names: str) -> None:
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            own = next(own for own in context.command.params if own.name == name)
-            raise click.UsageError(f"{own.opts[0]} changes nothing here: {why}", context)
+            option = next(option for option in context.command.params if option.name == name)
+            raise click.UsageError(f"{option.opts[0]} changes nothing here: {why}", context)
 
 
 def check_chip(chip: str, cycles: tuple[float, ...]) -> None:
@@ -173,10 +173,12 @@ def check_chip(chip: str, cycles: tuple[float, ...]) -> None:
 
     from outlast import models
 
-    given = click.get_current_context().params
+    parameters = click.get_current_context().params
     pe = np.asarray(cycles, dtype=float)
     for name in ("days", "reads"):
-        if given[name] and np.array_equal(models.rber(chip, pe, **{name: given[name]}), models.rber(chip, pe)):
+        if parameters[name] and np.array_equal(
+            models.rber(chip, pe, **{name: parameters[name]}), models.rber(chip, pe)
+        ):
             refuse_ignored(f"the error rates of chip {chip} do not depend on it", name)
 
 
@@ -196,5 +198,5 @@ def paired(name: str, values: tuple[float, ...], number: int) -> list[float]:
 
 
 def parity_name(parities: float) -> str:
-    """What a curve is called."""
+    """Label of the curve for a number of parities."""
     return {0: "no parity", 1: "1 parity"}.get(int(parities), f"{int(parities)} parities")

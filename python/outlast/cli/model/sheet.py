@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass
 class Sheet:
-    """What a closed form gives: curves with their axes, equation and settings."""
+    """Output of a closed form: curves with their axes, equation and settings."""
 
     model: str
     title: str

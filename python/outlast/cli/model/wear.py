@@ -66,7 +66,7 @@ def lifetime_command(
     as_json: bool,
     plot: Path | None,
 ) -> None:
-    """How much a host can write until the page error rate reaches a target."""
+    """Data that a host can write until the page error rate reaches a target."""
     import numpy as np
 
     from outlast import models
@@ -82,9 +82,9 @@ def lifetime_command(
             days=days,
             reads=reads,
             retired_per_cycle=retired,
-            write_amplification=given,
+            write_amplification=measured_waf,
         )
-        for m, given in zip(parities, measured, strict=True)
+        for m, measured_waf in zip(parities, measured, strict=True)
     ]
     lives = [drive.lifetime(np.asarray(target)) for drive in drives]
     # Curves end where the longest life does.

@@ -1,20 +1,21 @@
 //! Checks of marks, records and counts of writes under way.
 
-use super::{ArrayCheck, must};
-use crate::machine::Array;
+use super::{ArrayCheck, RestoredArray, must};
+use crate::ids::GroupOpId;
 use crate::machine::record::record_bytes;
-use crate::op::{GroupOp, MemberCommandKind};
+use crate::member_command::MemberCommandKind;
+use crate::op::GroupOp;
 use outlast_device::{Device, Op as HostOp};
 use std::collections::BTreeSet;
 
-impl<D: Device> Array<D> {
+impl<D: Device> RestoredArray<'_, D> {
     pub(super) fn check_doubt(&self) -> ArrayCheck {
         let (doubt, layout, flight) = (&self.doubt, &self.layout, &self.flight);
         doubt.check_settings(&self.setup.config, layout.groups, layout.chunk)?;
         let is_change = |op: HostOp| matches!(op, HostOp::Write | HostOp::Trim);
         let changes = flight.hosts.live().filter(|host| is_change(host.command.op)).count();
         let of = |wanted: MemberCommandKind| {
-            flight.member_commands.live().filter(|sub| sub.kind == wanted).count()
+            flight.live_member_commands().filter(|sub| sub.kind == wanted).count()
         };
         doubt.check_counts(changes, of(MemberCommandKind::Clean), of(MemberCommandKind::Bitmap))?;
         let logged: u64 = flight.ops.live().map(|op| op.log_bytes).fold(0, u64::saturating_add);
@@ -29,12 +30,12 @@ impl<D: Device> Array<D> {
         }
         doubt.bitmap.check(&regions)?;
         for index in doubt.bitmap.waiting() {
-            let op = flight.ops.slots().get(index as usize);
+            let op = flight.ops.get(index);
             must(op.is_some_and(|op| op.marked && op.left == 0 && !op.committing), || {
                 format!("operation {index} does not wait for a mark")
             })?;
         }
-        let waits: BTreeSet<u32> = doubt.bitmap.waiting().collect();
+        let waits: BTreeSet<GroupOpId> = doubt.bitmap.waiting().collect();
         for (index, op) in flight.ops.live_indexed().filter(|(_, op)| op.marked) {
             let is_there = waits.contains(&index) || doubt.bitmap.is_durable(op.group);
             must(is_there, || format!("operation {index} has no mark, and waits for none"))?;
@@ -47,7 +48,7 @@ impl<D: Device> Array<D> {
             "an operation has room for another record than its own".to_owned()
         })?;
         for (index, bytes) in doubt.log.requests() {
-            let op = flight.ops.slots().get(index as usize).filter(|op| bytes == record_bytes(op));
+            let op = flight.ops.get(index).filter(|op| bytes == record_bytes(op));
             must(op.is_some_and(|op| op.record.is_some() && op.left == 0 && op.log_bytes == 0), || {
                 format!("operation {index} does not wait for room for a record of {bytes} bytes")
             })?;

@@ -1,50 +1,46 @@
 //! Checks of commands and operations under way: each command to a member belongs to something that waits for it, and each operation to rows that are there.
 
-use super::{ArrayCheck, must};
+use super::{ArrayCheck, RestoredArray, must};
+use crate::ids::{GroupIndex, GroupOpId, HostCommandId};
 use crate::layout::RowRange;
 use crate::locks::RowLocks;
-use crate::machine::Array;
-use crate::op::{
-    GroupOp, GroupOpKind, GroupRecord, HostCommand, MemberCommand, MemberCommandKind, RecordContent,
-};
+use crate::member_command::{MemberCommand, MemberCommandKind};
+use crate::op::{GroupOp, GroupOpKind, GroupRecord, HostCommand, RecordContent};
 use outlast_device::{Device, Op as HostOp, Outcome};
 use outlast_units::SECTOR_BYTES;
-use outlast_units::slab::NIL;
 use std::collections::BTreeMap;
 
 /// Commands of hosts and operations under way, by their numbers.
 #[derive(Default)]
 struct HostParts {
-    of_hosts: BTreeMap<u32, u32>,
-    of_ops: BTreeMap<u32, Vec<MemberCommand>>,
+    of_hosts: BTreeMap<HostCommandId, u32>,
+    of_ops: BTreeMap<GroupOpId, Vec<MemberCommand>>,
 }
 
-impl<D: Device> Array<D> {
+impl<D: Device> RestoredArray<'_, D> {
     pub(super) fn check_flight(&self) -> ArrayCheck {
         let flight = &self.flight;
         let is_idle = flight.is_idle() && flight.held_back.is_empty() && flight.runnable.is_empty();
         must(self.powered || is_idle, || "something is under way without power".to_owned())?;
         must(self.buffer.is_empty(), || "members have completed something that nobody has seen".to_owned())?;
-        must(flight.member_commands.live().all(|sub| sub.live), || {
+        must(flight.member_commands.live().all(Option::is_some), || {
             "a command to a member is over and kept".to_owned()
         })?;
         // Parts that point to no host command or operation stay in the maps, and are found at the end.
         let mut parts = HostParts::default();
-        for sub in flight.member_commands.live() {
+        for sub in flight.live_member_commands() {
             self.check_member_command(sub)?;
-            match sub.kind {
-                kind if kind.is_for_host() => *parts.of_hosts.entry(sub.owner).or_default() += 1,
-                MemberCommandKind::Read | MemberCommandKind::Write | MemberCommandKind::Log => {
-                    parts.of_ops.entry(sub.owner).or_default().push(*sub);
-                }
-                _ => {}
+            if let Some(host) = sub.kind.direct_host() {
+                *parts.of_hosts.entry(host).or_default() += 1;
+            } else if let Some(op) = sub.kind.op() {
+                parts.of_ops.entry(op).or_default().push(*sub);
             }
         }
         for (index, op) in flight.ops.live_indexed() {
             self.check_op(index, op, &parts.of_ops.remove(&index).unwrap_or_default())
                 .map_err(|error| format!("operation {index}: {error}"))?;
-            if op.host != NIL {
-                *parts.of_hosts.entry(op.host).or_default() += 1;
+            if let Some(host) = op.host {
+                *parts.of_hosts.entry(host).or_default() += 1;
             }
         }
         for (index, host) in flight.hosts.live_indexed() {
@@ -63,11 +59,14 @@ impl<D: Device> Array<D> {
             "a command to a member is for something that is over".to_owned()
         })?;
         let count = |is: fn(MemberCommandKind) -> bool| {
-            flight.member_commands.live().filter(|sub| is(sub.kind)).count()
+            flight.live_member_commands().filter(|sub| is(sub.kind)).count()
         };
-        let reads = count(|kind| kind == MemberCommandKind::DirectRead);
-        let changes =
-            count(|kind| matches!(kind, MemberCommandKind::DirectWrite | MemberCommandKind::DirectTrim));
+        let reads = count(|kind| {
+            matches!(kind, MemberCommandKind::DirectRead(_) | MemberCommandKind::LimitedRead(_))
+        });
+        let changes = count(|kind| {
+            matches!(kind, MemberCommandKind::DirectWrite(_) | MemberCommandKind::DirectTrim(_))
+        });
         let replays = flight.ops.live().filter(|op| op.kind == GroupOpKind::Replay).count();
         let counted =
             [flight.direct_reads, flight.direct_changes, flight.replaying].map(|count| count as usize);
@@ -77,38 +76,41 @@ impl<D: Device> Array<D> {
     }
 
     fn check_member_command(&self, sub: &MemberCommand) -> ArrayCheck {
-        let is_there = self.members.device(usize::from(sub.column)).is_some();
+        let is_there = self.members.device(sub.device).is_some();
         must(is_there && usize::from(sub.role) < self.layout.roles, || {
-            format!("a command is for role {} on member {}", sub.role, sub.column)
+            format!("a command is for role {} on {}", sub.role, sub.device)
         })?;
         match sub.kind {
-            MemberCommandKind::DirectRead
-            | MemberCommandKind::DirectWrite
-            | MemberCommandKind::DirectTrim => {
+            MemberCommandKind::DirectRead(host)
+            | MemberCommandKind::LimitedRead(host)
+            | MemberCommandKind::DirectWrite(host)
+            | MemberCommandKind::DirectTrim(host) => {
                 self.check_group_rows(sub.group, sub.rows)?;
-                let Some(host) = self.flight.hosts.slots().get(sub.owner as usize) else { return Ok(()) };
+                let Some(host) = self.flight.hosts.get(host) else { return Ok(()) };
                 let data = if self.layout.data == 1 { 1 } else { 1 << sub.role };
-                must(data & !self.data_set() == 0, || format!("role {} has no data", sub.role))?;
+                must(data & !self.layout.data_set == 0, || format!("role {} has no data", sub.role))?;
                 self.check_of_host(host, sub.group, data, sub.rows)
             }
-            MemberCommandKind::Read | MemberCommandKind::Write => self.check_group_rows(sub.group, sub.rows),
-            MemberCommandKind::Status => {
-                let range = u64::from(self.ranges());
-                must(sub.group < range, || format!("range {} of {range} was asked for", sub.group))
+            MemberCommandKind::Read(_) | MemberCommandKind::Write(_) => {
+                self.check_group_rows(sub.group, sub.rows)
             }
-            MemberCommandKind::Log
-            | MemberCommandKind::Flush
+            MemberCommandKind::Status { range, .. } => {
+                let ranges = self.repair_ranges().count();
+                must(range.0 < ranges, || format!("range {range} of {ranges} was asked for"))
+            }
+            MemberCommandKind::Log(_)
+            | MemberCommandKind::Flush(_)
             | MemberCommandKind::Bitmap
             | MemberCommandKind::Clean
-            | MemberCommandKind::RepairFlush
-            | MemberCommandKind::External => {
+            | MemberCommandKind::RepairFlush(_)
+            | MemberCommandKind::External { .. } => {
                 must(sub.rows.first < sub.rows.end, || "a command to a member is for no rows".to_owned())
             }
         }
     }
 
     /// Checks that `rows` of the roles in `set` of `group` lie within the sectors of the host command.
-    fn check_of_host(&self, host: &HostCommand, group: u64, set: u64, rows: RowRange) -> ArrayCheck {
+    fn check_of_host(&self, host: &HostCommand, group: GroupIndex, set: u64, rows: RowRange) -> ArrayCheck {
         let (first, end) =
             (host.command.lba.0, host.command.lba.0.saturating_add(host.command.sectors.into()));
         let is_within = |role: usize| {
@@ -133,11 +135,11 @@ impl<D: Device> Array<D> {
         })
     }
 
-    fn check_op(&self, index: u32, op: &GroupOp, subs: &[MemberCommand]) -> ArrayCheck {
+    fn check_op(&self, index: GroupOpId, op: &GroupOp, subs: &[MemberCommand]) -> ArrayCheck {
         self.check_group_rows(op.group, op.rows)?;
         Self::check_rows(op.window, op.rows)?;
         Self::check_rows(op.overlay, op.rows)?;
-        self.check_roles(op.roles | op.have | op.failed | op.lost | op.write_set)?;
+        self.check_roles(op.roles | op.have | op.failed | op.limited | op.lost | op.write_set)?;
         self.check_cells(&op.cells, op.rows, false)?;
         for &(role, rows) in &op.repairs {
             must(usize::from(role) < self.layout.roles, || format!("role {role} is to be repaired"))?;
@@ -161,13 +163,13 @@ impl<D: Device> Array<D> {
         for sub in subs {
             must(sub.group == op.group, || "a command is for another group".to_owned())?;
             let fits = match sub.kind {
-                MemberCommandKind::Read => {
+                MemberCommandKind::Read(_) => {
                     // A role is read once for each window.
                     let is_new = (read | op.have) >> sub.role & 1 == 0;
                     read |= 1 << sub.role;
                     is_new && !op.committing && sub.rows == op.window
                 }
-                MemberCommandKind::Write => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
+                MemberCommandKind::Write(_) => op.committing && Self::check_rows(sub.rows, op.rows).is_ok(),
                 // Writes of the record: after gathering, before the commit.
                 _ => !op.committing && op.record.is_some() && read == 0,
             };
@@ -184,14 +186,17 @@ impl<D: Device> Array<D> {
             _ => false,
         };
         let is_own = matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim | GroupOpKind::Read);
-        must(!needs_host || op.host != NIL, || "the command of the host that it is for is none".to_owned())?;
-        must(is_own || op.host == NIL, || "it is for no command of the host".to_owned())?;
+        must(!needs_host || op.host.is_some(), || {
+            "the command of the host that it is for is none".to_owned()
+        })?;
+        must(is_own || op.host.is_none(), || "it is for no command of the host".to_owned())?;
         if !is_own {
             return Ok(());
         }
-        must(op.roles & !self.data_set() == 0, || "it is for roles without data".to_owned())?;
-        let Some(host) = self.flight.hosts.slots().get(op.host as usize) else {
-            return must(op.host == NIL, || format!("command {} of the host is none", op.host));
+        must(op.roles & !self.layout.data_set == 0, || "it is for roles without data".to_owned())?;
+        let Some(id) = op.host else { return Ok(()) };
+        let Some(host) = self.flight.hosts.get(id) else {
+            return Err(format!("command {id} of the host is none"));
         };
         must(op.kind != GroupOpKind::Read || op.overlay == op.rows, || {
             "it reads more than it is asked for".to_owned()
@@ -200,18 +205,18 @@ impl<D: Device> Array<D> {
     }
 
     /// Checks that the lock of an operation covers its rows. Returns true if it is held.
-    fn check_lock(&self, index: u32, op: &GroupOp) -> Result<bool, String> {
+    fn check_lock(&self, index: GroupOpId, op: &GroupOp) -> Result<bool, String> {
         let locks: &RowLocks = &self.flight.locks;
-        let is_of_op = |&(owner, group, rows, _): &(u32, u64, RowRange, bool)| {
-            owner == index && group == op.group && (rows == op.rows || rows == self.whole_chunk())
+        let is_of_op = |&(owner, group, rows, _): &(GroupOpId, GroupIndex, RowRange, bool)| {
+            owner == index && group == op.group && (rows == op.rows || rows == self.layout.whole_chunk())
         };
-        let lock = locks.state_of(op.lock).filter(is_of_op);
-        lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {} is not its own", op.lock))
+        let lock = op.lock.and_then(|lock| locks.state_of(lock)).filter(is_of_op);
+        lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {:?} is not its own", op.lock))
     }
 
     /// True if content by role is that of `rows`; `some`: roles may be without.
     pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange, some: bool) -> ArrayCheck {
-        let bytes = rows.len() as usize * SECTOR_BYTES as usize;
+        let bytes = rows.byte_length();
         let fits = |cell: &Vec<u8>| cell.len() == bytes || some && cell.is_empty();
         let is_whole = cells.len() == self.layout.roles && self.setup.bytes;
         must(cells.is_empty() || is_whole && cells.iter().all(fits), || {
@@ -230,11 +235,11 @@ impl<D: Device> Array<D> {
             }
             RecordContent::Partial { written, sums, extra, cells } => {
                 self.check_roles(*written)?;
-                must(written & !self.data_set() == 0 && extra & !written == 0, || {
+                must(written & !self.layout.data_set == 0 && extra & !written == 0, || {
                     format!("a record is of roles {written:#x}, with {extra:#x}")
                 })?;
                 self.check_cells(cells, record.rows, true)?;
-                let bytes = record.rows.len() as usize * SECTOR_BYTES as usize;
+                let bytes = record.rows.byte_length();
                 let parities = self.layout.roles - self.layout.data;
                 let has_sums = sums.len() == parities && sums.iter().all(|sum| sum.len() == bytes);
                 let has_cells = |role: usize| cells.get(role).is_some_and(|cell| !cell.is_empty());

@@ -1,13 +1,13 @@
 //! Checks of work in the background: passes over groups, and recoveries.
 
-use super::{ArrayCheck, MOST, must};
-use crate::machine::Array;
+use super::{ArrayCheck, MOST, RestoredArray, must};
+use crate::ids::GroupIndex;
 use crate::op::GroupOpKind;
 use crate::passes::PassKind;
 use outlast_device::Device;
 use std::collections::BTreeSet;
 
-impl<D: Device> Array<D> {
+impl<D: Device> RestoredArray<'_, D> {
     pub(super) fn check_passes(&self) -> ArrayCheck {
         let (passes, groups) = (&self.passes, self.layout.groups);
         passes.check(&self.setup.config.background, groups, self.history.counters.mismatches)?;
@@ -21,11 +21,13 @@ impl<D: Device> Array<D> {
             };
             must(fits && self.setup.shares.is_some(), || "parity is to move as it cannot".to_owned())?;
         }
-        let ops = || self.flight.ops.live().filter(|op| op.epoch != 0);
-        must(ops().all(|op| op.epoch <= passes.epoch()), || "an operation is of a pass to come".to_owned())?;
+        let ops = || self.flight.ops.live().filter(|op| op.epoch.is_some());
+        must(ops().all(|op| op.epoch <= Some(passes.epoch())), || {
+            "an operation is of a pass to come".to_owned()
+        })?;
         let Some(pass) = passes.under_way() else { return Ok(()) };
-        let pass_groups: Vec<u64> =
-            ops().filter(|op| op.epoch == passes.epoch()).map(|op| op.group).collect();
+        let pass_groups: Vec<GroupIndex> =
+            ops().filter(|op| op.epoch == Some(passes.epoch())).map(|op| op.group).collect();
         must(
             pass_groups.len() == passes.operations()
                 && pass_groups.iter().all(|&group| pass.has_begun(group)),
@@ -40,7 +42,7 @@ impl<D: Device> Array<D> {
     }
 
     pub(super) fn check_repairs(&self) -> ArrayCheck {
-        let (repairs, ranges) = (&self.repairs, self.ranges());
+        let (repairs, ranges) = (&self.repairs, self.repair_ranges().count());
         repairs.check(self.members.len(), self.clock, MOST)?;
         for repair in repairs.active() {
             repair.check(ranges, self.clock)?;

@@ -1,13 +1,18 @@
 //! Recovery of data that a working member has lost (Reparo, section 4.2): notices of members, waiting and active recoveries.
 
+mod counts;
 mod donor;
+mod ends;
 mod identify;
+mod ranges;
 mod recover;
+
+pub(super) use ranges::RepairRanges;
 
 use super::Array;
 use crate::error::{ArrayEventKind, RepairStep};
+use crate::ids::{ColumnDevice, ColumnIndex, RepairId};
 use crate::members::MemberColumn;
-use crate::passes::PassKind;
 use crate::repairs::{ActiveRepair, DeferredDecision, MemberRepair, WaitingRepair};
 use outlast_decisions::{RepairDecision, RepairWay};
 use outlast_device::{Device, Notice, NoticeKind};
@@ -19,33 +24,33 @@ impl<D: Device> Array<D> {
         self.repairs.records()
     }
 
-    /// Handles a notice of device `index`, and all further ones that it has ready.
+    /// Handles a notice of a device, and all further ones that it has ready.
     #[cold]
-    pub(in crate::machine) fn handle_notices(&mut self, now: Nanos, index: usize, notice: Notice) {
+    pub(in crate::machine) fn handle_notices(&mut self, now: Nanos, device: ColumnDevice, notice: Notice) {
         let mut next = Some(notice);
         while let Some(notice) = next {
-            self.handle_notice(now, index, notice);
-            next = self.members.device_mut(index).and_then(Device::take_notice);
+            self.handle_notice(now, device, notice);
+            next = self.members.device_mut(device).and_then(Device::take_notice);
         }
         self.passes.request_pump();
     }
 
     /// Records a notice about a die, and queues a recovery where one is needed.
-    fn handle_notice(&mut self, now: Nanos, index: usize, notice: Notice) {
+    fn handle_notice(&mut self, now: Nanos, device: ColumnDevice, notice: Notice) {
         let (die, step) = match notice.kind {
             NoticeKind::DieFailed { die } => (die, RepairStep::DieFailed),
             NoticeKind::DieFailing { die } => (die, RepairStep::DieFailing),
             NoticeKind::LastRepair { die } => (die, RepairStep::LastRepair),
             NoticeKind::BeyondRepair { die } => (die, RepairStep::BeyondRepair),
         };
-        let column = self.members.column_of(index);
+        let column = device.column();
         self.history.record_event(now, ArrayEventKind::Repair { member: column, die, step });
         if step == RepairStep::DieFailing {
             return;
         }
-        if index >= self.members.len() {
+        if device == ColumnDevice::Donor(column) {
             // A donor, which is being replaced already: with another die lost, its earlier answers no longer hold.
-            self.ask_donor_again(column);
+            self.members.ask_donor_again(column);
             return;
         }
         let redundant = self.layout.roles > self.layout.data;
@@ -112,7 +117,7 @@ impl<D: Device> Array<D> {
             self.repairs
                 .keep_waiting(WaitingRepair { announced: waiting.announced || is_announced, ..waiting });
         }
-        let active: Vec<u32> = self.repairs.active().iter().map(|repair| repair.id).collect();
+        let active: Vec<RepairId> = self.repairs.active().iter().map(|repair| repair.id).collect();
         for id in active {
             self.pump_repair(now, id);
         }
@@ -132,8 +137,8 @@ impl<D: Device> Array<D> {
         WaitingRepair { deferred: defer(now, decision, times_asked), ..waiting }
     }
 
-    fn may_begin(&self, id: u32) -> bool {
-        let MemberRepair { member, way, .. } = self.repairs.records()[id as usize];
+    fn may_begin(&self, id: RepairId) -> bool {
+        let MemberRepair { member, way, .. } = *self.repairs.record(id);
         let column = &self.members[member];
         let is_complete = column.device.is_some() && column.is_in_sync() && self.repairs.on(member).is_none();
         is_complete
@@ -141,25 +146,26 @@ impl<D: Device> Array<D> {
                 RepairWay::Die => true,
                 RepairWay::Assist => !self.members.spares().is_empty(),
                 RepairWay::Rebuild => {
-                    !self.is_missing_too_many(Some(member)) && !self.must_keep_for_others(member)
+                    !self.availability().is_missing_too_many(Some(member))
+                        && !self.must_keep_for_others(member)
                 }
             }
     }
 
     /// True if data that other members have lost with a die, and are to get back in place, could not be computed without `member`.
-    fn must_keep_for_others(&self, member: usize) -> bool {
-        let is_under_repair = |column: &usize| *column != member && self.repairs.stays(*column);
-        let under_repair = (0..self.members.len()).filter(is_under_repair).count();
-        let is_missing = |&(index, column): &(usize, &MemberColumn<D>)| {
+    fn must_keep_for_others(&self, member: ColumnIndex) -> bool {
+        let is_under_repair = |column: &ColumnIndex| *column != member && self.repairs.stays(*column);
+        let under_repair = self.members.indices().filter(is_under_repair).count();
+        let is_missing = |&(index, column): &(ColumnIndex, &MemberColumn<D>)| {
             !column.is_in_sync() && self.members.donor(index).is_none()
         };
-        let missing = self.members.iter().enumerate().filter(is_missing).count();
+        let missing = self.members.iter_indexed().filter(is_missing).count();
         // `>=`, since the member itself would be one more that is missing.
         under_repair > 0 && missing + under_repair >= self.layout.roles - self.layout.data
     }
 
-    fn begin_repair(&mut self, now: Nanos, id: u32) {
-        let MemberRepair { member: column, die, way, .. } = self.repairs.records()[id as usize];
+    fn begin_repair(&mut self, now: Nanos, id: RepairId) {
+        let MemberRepair { member: column, die, way, .. } = *self.repairs.record(id);
         self.repairs.record_mut(id).started_at = Some(now);
         self.history
             .record_event(now, ArrayEventKind::Repair { member: column, die, step: RepairStep::Started });
@@ -167,7 +173,7 @@ impl<D: Device> Array<D> {
         let link = |device: Option<&D>| device.and_then(|device| device.identify().link);
         let mut rate = self.setup.config.repair.rate_of(link(self.members[column].device.as_ref()));
         match way {
-            RepairWay::Die => self.hold_passes(),
+            RepairWay::Die => self.passes.hold_for_repair(),
             RepairWay::Assist => {
                 let spare_rate = self.setup.config.repair.rate_of(link(self.members.spares().front()));
                 // Data goes from the member to the spare: the slower link sets the pace.
@@ -185,48 +191,11 @@ impl<D: Device> Array<D> {
         self.repairs.begin(ActiveRepair::new(id, column, way, rate));
     }
 
-    /// Stops a pass over whole groups while rows are written back: it would compute whole chunks of the member anew, and
-    /// after a loss of power from parity that is in doubt.
-    fn hold_passes(&mut self) {
-        let must_wait = |kind| matches!(kind, PassKind::Resync | PassKind::Scrub | PassKind::Shift);
-        if self.passes.under_way().is_some_and(|pass| must_wait(pass.kind)) {
-            self.passes.drop_pass();
-        }
-    }
-
-    /// Ends a recovery; read errors of the member count again once no other die of it waits.
-    fn finish_repair(&mut self, now: Nanos, id: u32) {
-        let Some((column, die, is_another_waiting)) = self.repairs.finish(now, id) else { return };
-        self.history
-            .record_event(now, ArrayEventKind::Repair { member: column, die, step: RepairStep::Done });
-        self.members[column].has_unrepaired_die = is_another_waiting;
-        self.passes.request_pump();
-    }
-
-    /// Ends the recovery of a member that is complete again, and removes its donor.
-    pub(in crate::machine) fn member_complete(&mut self, now: Nanos, column: usize) {
-        self.drop_donor(now, column);
-        if let Some(id) = self.repairs.on(column).map(|repair| repair.id) {
-            self.finish_repair(now, id);
-        }
-    }
-
-    /// Ends the recoveries of a member that leaves or is replaced, except the rebuild that it leaves for.
-    pub(in crate::machine) fn abandon_repairs(&mut self, now: Nanos, column: usize) {
-        for die in self.repairs.abandon(now, column) {
-            self.history.record_event(
-                now,
-                ArrayEventKind::Repair { member: column, die, step: RepairStep::Abandoned },
-            );
-            self.passes.request_pump();
-        }
-    }
-
     /// Restarts recoveries and forgets the answers of donors, after a loss of power.
     pub(in crate::machine) fn repairs_after_power_cut(&mut self) {
         self.repairs.after_power_cut();
         for column in self.members.donor_columns() {
-            self.ask_donor_again(column);
+            self.members.ask_donor_again(column);
         }
     }
 }

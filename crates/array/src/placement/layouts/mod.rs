@@ -1,5 +1,6 @@
 //! The layouts that have a name: one file each, and one line in the list of [`outlast_settings::parity_layouts`].
 
+use crate::ids::column_number;
 use outlast_settings::array::ParityLayout;
 
 /// Chunks of a stripe.
@@ -36,7 +37,7 @@ impl LayoutShape {
         let data =
             (start..start + columns).map(|place| place % columns).filter(|&column| !has_parity(column));
         let parity = (first..first + self.parities).map(|place| place % columns);
-        data.chain(parity).map(|column| column as u8).collect()
+        data.chain(parity).map(column_number).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Checks of a restored repair.
 
 use super::{ActiveRepair, RepairSpan};
+use crate::ids::RangeIndex;
 use outlast_units::Nanos;
 
 impl ActiveRepair {
@@ -9,8 +10,9 @@ impl ActiveRepair {
         let mut queries = self.queries.iter();
         let mut others =
             self.spans.iter().map(|span| span.range).chain(self.items.iter().map(|item| item.range));
-        let is_asked = self.next_range <= ranges && queries.all(|&(range, at)| range < ranges && at <= now);
-        if is_asked && others.all(|range| range < ranges) && self.ranges_done <= ranges {
+        let is_asked =
+            self.next_range.0 <= ranges && queries.all(|&(range, at)| range.0 < ranges && at <= now);
+        if is_asked && others.all(|range| range.0 < ranges) && self.ranges_done <= ranges {
             Ok(())
         } else {
             Err(format!("recovery {} queries ranges beyond the {ranges} of its member", self.id))
@@ -18,8 +20,8 @@ impl ActiveRepair {
     }
 
     /// Checks that each range has at least as many items left as are listed or, in `under_way`, being recovered.
-    pub(crate) fn check_spans(&self, under_way: impl Iterator<Item = u32>) -> Result<(), String> {
-        let mut open = std::collections::BTreeMap::<u32, u32>::new();
+    pub(crate) fn check_spans(&self, under_way: impl Iterator<Item = RangeIndex>) -> Result<(), String> {
+        let mut open = std::collections::BTreeMap::<RangeIndex, u32>::new();
         for range in self.items.iter().map(|item| item.range).chain(under_way) {
             *open.entry(range).or_default() += 1;
         }

@@ -96,7 +96,7 @@ impl ProtectionConfig {
 
     fn check_overlaps(&self) -> Result<(), ConfigError> {
         let mut ranges: Vec<(RangeConfig, String)> = Vec::new();
-        let mut hints: Vec<u8> = Vec::new();
+        let mut hints: Vec<u16> = Vec::new();
         for (number, class) in self.classes.iter().enumerate() {
             for (index, &range) in class.ranges.iter().enumerate() {
                 ranges.push((range, format!("device.protection.classes[{number}].ranges[{index}]")));

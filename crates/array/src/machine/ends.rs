@@ -1,0 +1,114 @@
+//! Ends of operations: what each releases, and to whom it reports.
+
+use super::Array;
+use crate::ids::{GroupIndex, GroupOpId, PassEpoch, RangeIndex, RepairId};
+use crate::layout::RowRange;
+use crate::op::GroupOpKind;
+use crate::passes::PassKind;
+use outlast_device::{Device, Outcome};
+use outlast_units::Nanos;
+
+impl<D: Device> Array<D> {
+    /// Ends a write or trim of the host that the members can no longer take: too many are absent, or the array is read-only. Without
+    /// redundancy, a member that is not rebuilt counts as absent, since the rebuild will write zeroes there. Called at the start and, since
+    /// members may leave while the operation waits, before anything is written. Returns true if the operation has ended.
+    #[inline]
+    pub(super) fn refuse_if_read_only(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        if !self.read_only && !self.members.is_degraded() {
+            return false;
+        }
+        let op = &self.flight.ops[index];
+        if !matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim) {
+            return false;
+        }
+        let (redundancy, host) = (self.layout.roles - self.layout.data, op.host);
+        let refused = self.read_only
+            || if redundancy == 0 {
+                self.availability().unreadable_roles(op.group, op.rows).0 & op.roles != 0
+            } else {
+                self.availability().absent_roles(op.group, op.moves).count_ones() as usize > redundancy
+            };
+        if refused {
+            if let Some(host) = host {
+                self.flight.hosts[host].outcome = Outcome::ReadOnly;
+            }
+            self.end_op(now, index);
+        }
+        refused
+    }
+
+    /// Ends the operation, successful or not: releases its lock, mark, log space and record, and reports to whoever it works for.
+    pub(super) fn end_op(&mut self, now: Nanos, index: GroupOpId) {
+        let op = &mut self.flight.ops[index];
+        let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
+        let (rows, marked, log_bytes) = (op.rows, op.marked, op.log_bytes);
+        op.committing = false;
+        if !op.cells.is_empty() {
+            op.cells = Vec::new();
+        }
+        if op.record.is_some() {
+            op.record = None;
+        }
+        if !self.doubt.records.is_empty() {
+            self.doubt.records.remove(index);
+        }
+        if marked {
+            self.doubt.bitmap.unmark(now, group, self.setup.config.log.bitmap_delay);
+        }
+        let runnable = &mut self.flight.runnable;
+        if let Some(lock) = lock {
+            self.flight.locks.release(lock, |op| runnable.push_back(op));
+        }
+        self.flight.ops.remove(index);
+        if log_bytes > 0 {
+            self.doubt.log.release(log_bytes);
+        }
+        if let Some(host) = host {
+            self.finish_part(now, host);
+        }
+        if let Some(epoch) = epoch {
+            self.group_done(group, epoch);
+        }
+        if let GroupOpKind::Repair { repair, range, .. } = kind {
+            self.repair_part(repair, range, group, rows);
+        }
+        if kind == GroupOpKind::Replay {
+            self.replay_done();
+        }
+    }
+
+    pub(super) fn group_done(&mut self, group: GroupIndex, epoch: PassEpoch) {
+        let done = self.passes.end_group(group, epoch);
+        self.groups_done(done);
+    }
+
+    /// Takes over the progress of a pass: kind, and the group up to which it is done.
+    pub(super) fn groups_done(&mut self, done: Option<(PassKind, GroupIndex)>) {
+        match done {
+            Some((PassKind::Rebuild, base)) => {
+                for column in self.members.iter_mut().filter(|column| column.device.is_some()) {
+                    column.note_filled(base);
+                }
+            }
+            Some((PassKind::Resync, base)) => self.doubt.resynced_up_to(base),
+            Some((PassKind::Shift | PassKind::Repair | PassKind::Scrub, _)) | None => {}
+        }
+    }
+
+    /// Ends an operation of a repair.
+    pub(super) fn repair_part(&mut self, id: RepairId, range: RangeIndex, group: GroupIndex, rows: RowRange) {
+        let Some(repair) = self.repairs.get_mut(id) else { return };
+        let role = self.layout.role_on(group, repair.column, false);
+        let base = role.map(|role| self.layout.locate(group, role, false).1);
+        repair.recovered(range, base.map(|base| base + u64::from(rows.first)..base + u64::from(rows.end)));
+        self.passes.request_pump();
+    }
+
+    /// Counts a record as replayed; the host is served after the last one.
+    pub(super) fn replay_done(&mut self) {
+        self.flight.replaying -= 1;
+        if self.flight.replaying == 0 {
+            self.passes.request_pump();
+        }
+    }
+}

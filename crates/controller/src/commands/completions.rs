@@ -1,0 +1,209 @@
+//! Completions on their way to the host, in order of time.
+
+use outlast_device::{Completion, Outcome, Tag};
+use outlast_units::Nanos;
+use std::collections::VecDeque;
+
+/// Completions that have not been handed out.
+#[derive(Clone, Debug, outlast_persist::Persist)]
+pub struct Completions {
+    /// Those of reads, whose data goes out over the link or is ready later, and the others; each in order of time.
+    linked: VecDeque<Completion>,
+    direct: VecDeque<Completion>,
+    /// What the way to the host takes, and those on it, with the times at which the host has them: in order.
+    #[persist(fixed)]
+    takes: Nanos,
+    going: VecDeque<Completion>,
+    /// When the first of them is due: kept, as it is asked for at every event.
+    next: Nanos,
+}
+
+impl Completions {
+    /// `takes`: the time from a completion until the host knows of it.
+    pub fn new(takes: Nanos) -> Self {
+        let (linked, direct, going) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Self { linked, direct, takes, going, next: Nanos::MAX }
+    }
+
+    /// When the first completion is due, or the host has one.
+    #[inline]
+    pub fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// How many there are that are not on their way.
+    pub fn count(&self) -> usize {
+        self.direct.len() + self.linked.len()
+    }
+
+    /// All that have not been handed out.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Completion> {
+        self.linked.iter().chain(&self.direct).chain(&self.going)
+    }
+
+    /// How many are on their way to the host.
+    pub fn on_their_way(&self) -> usize {
+        self.going.len()
+    }
+
+    /// True if the way to the host takes any time.
+    #[inline]
+    pub fn take_time(&self) -> bool {
+        self.takes != Nanos::ZERO
+    }
+
+    /// `completion`, which was the first, sets out on its way to the host.
+    pub fn set_out(&mut self, completion: Completion) {
+        self.going.push_back(Completion { at: completion.at + self.takes, ..completion });
+        self.look();
+    }
+
+    /// What the host has next, unless something is due before.
+    pub fn heard(&mut self) -> Option<Completion> {
+        let heard = self.going.pop_front_if(|own| own.at <= self.next)?;
+        self.look();
+        Some(heard)
+    }
+
+    /// A completion that is due now, which is not earlier than any given so before.
+    #[inline]
+    pub fn push(&mut self, completion: Completion) {
+        debug_assert!(
+            self.direct.back().is_none_or(|last| last.at <= completion.at),
+            "completions without data come in order of time"
+        );
+        self.next = self.next.min(completion.at);
+        self.direct.push_back(completion);
+    }
+
+    /// A completion that is due when its data has been sent or is ready.
+    #[inline]
+    pub(crate) fn push_linked(&mut self, completion: Completion) {
+        self.next = self.next.min(completion.at);
+        if self.linked.back().is_none_or(|last| last.at <= completion.at) {
+            self.linked.push_back(completion);
+        } else {
+            // A part of its data has failed, so that less crosses the link than of what was read earlier; or rebuilt data is ready after
+            // what was asked for later.
+            let index = self.linked.partition_point(|other| other.at <= completion.at);
+            self.linked.insert(index, completion);
+        }
+    }
+
+    /// The first completion, due or not; of equal times one without data.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Completion> {
+        let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
+        let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        let queue = if direct <= linked { &mut self.direct } else { &mut self.linked };
+        let completion = queue.pop_front()?;
+        let next = queue.front().map_or(Nanos::MAX, |completion| completion.at);
+        self.next = next.min(linked.max(direct));
+        debug_assert!(self.next >= completion.at, "completions are handed out in order of time");
+        Some(completion)
+    }
+
+    /// Power has failed: what is done at `now` stays done, what has still to cross the link, or the way to the host, is not; returns the
+    /// tags of that.
+    pub fn cut(&mut self, now: Nanos) -> Vec<Tag> {
+        if self.take_time() {
+            let direct = std::mem::take(&mut self.direct);
+            let linked = std::mem::take(&mut self.linked);
+            let going = std::mem::take(&mut self.going);
+            let (heard, unheard): (VecDeque<_>, VecDeque<_>) =
+                going.into_iter().partition(|own| own.at <= now);
+            self.going = heard;
+            self.look();
+            return unheard
+                .into_iter()
+                .chain(direct)
+                .chain(linked)
+                .map(|completion| completion.tag)
+                .collect();
+        }
+        let crossing = std::mem::take(&mut self.linked);
+        let (done, crossing): (VecDeque<_>, VecDeque<_>) =
+            crossing.into_iter().partition(|own| own.at <= now);
+        self.linked = done;
+        self.look();
+        crossing.into_iter().map(|completion| completion.tag).collect()
+    }
+
+    /// Commands `tags` have been aborted at `now`.
+    pub fn abort(&mut self, now: Nanos, tags: &[Tag]) {
+        let end = |&tag| Completion::new(now, tag, Outcome::Aborted);
+        // What has failed does not set out: the host sees that nobody answers.
+        let queue = if self.take_time() { &mut self.going } else { &mut self.direct };
+        queue.extend(tags.iter().map(end));
+        self.look();
+    }
+
+    /// Nothing will be handed out.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.takes);
+    }
+
+    fn look(&mut self) {
+        let first = |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |own| own.at);
+        self.next = first(&self.direct).min(first(&self.linked)).min(first(&self.going));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outlast_device::CommandResult;
+
+    fn at(at: u64, tag: u32) -> Completion {
+        Completion::new(Nanos(at), Tag(tag), Outcome::Ok)
+    }
+
+    fn drain(completions: &mut Completions) -> Vec<(u64, u32)> {
+        let mut all = Vec::new();
+        while let Some(completion) = completions.pop() {
+            let last = completions.next();
+            assert!(last == Nanos::MAX || last >= completion.at, "the time of the next is known");
+            all.push((completion.at.0, completion.tag.0));
+        }
+        assert_eq!(completions.next(), Nanos::MAX, "none is left");
+        all
+    }
+
+    #[test]
+    fn completions_come_in_order_of_time() {
+        let mut completions = Completions::new(Nanos::ZERO);
+        for completion in [at(5, 0), at(9, 1), at(7, 2)] {
+            completions.push_linked(completion);
+        }
+        for completion in [at(5, 3), at(6, 4)] {
+            completions.push(completion);
+        }
+        assert_eq!(completions.count(), 5);
+        assert_eq!(drain(&mut completions), [(5, 3), (5, 0), (6, 4), (7, 2), (9, 1)]);
+    }
+
+    #[test]
+    fn a_result_reaches_the_host_with_its_completion() {
+        let mut completions = Completions::new(Nanos(3));
+        completions.push(Completion { result: CommandResult(1 << 40), ..at(5, 0) });
+        completions.push_linked(Completion { result: CommandResult(9), ..at(6, 1) });
+        while let Some(completion) = completions.pop() {
+            completions.set_out(completion);
+        }
+        let heard = [0, 1].map(|_| completions.heard().map(|heard| (heard.at.0, heard.result.0)));
+        assert_eq!(heard, [Some((8, 1 << 40)), Some((9, 9))]);
+    }
+
+    #[test]
+    fn a_cut_keeps_what_is_done_and_aborts_what_crosses_the_link() {
+        let mut completions = Completions::new(Nanos::ZERO);
+        for completion in [at(5, 0), at(9, 1)] {
+            completions.push_linked(completion);
+        }
+        completions.push(at(6, 2));
+        let crossing = completions.cut(Nanos(7));
+        assert_eq!(crossing, [Tag(1)]);
+        completions.abort(Nanos(7), &crossing);
+        assert_eq!(drain(&mut completions), [(5, 0), (6, 2), (7, 1)]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Which flash core a mapping unit belongs to, and which unit a number of a core is.
+
+use crate::core::CoreContext;
+use crate::places::DiePlace;
+use outlast_settings::drive::WriteCache;
+use outlast_units::{CoreId, DieId, LocalDie, Lpn};
+
+impl CoreContext {
+    /// The core that unit `unit` had when the drive was new, and its number there.
+    #[inline]
+    pub fn former_core_of(&self, unit: u64) -> (CoreId, Lpn) {
+        let cores = self.flash_cores() as u64;
+        (CoreId((unit % cores) as u16), Lpn((unit / cores) as u32))
+    }
+
+    /// The unit that core `core` knows by number `lpn`, be it there at home or formerly.
+    #[inline]
+    pub fn unit_at(&self, core: CoreId, lpn: Lpn) -> u64 {
+        let (core, number) = match &self.redirection {
+            None => (core, lpn),
+            Some(redirection) => redirection.origin(core, lpn),
+        };
+        u64::from(number.0) * self.flash_cores() as u64 + u64::from(core.0)
+    }
+
+    /// The flash core that unit `unit` belongs to, and its number there.
+    #[inline]
+    pub fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
+        if self.flash_cores() == 1 {
+            return (CoreId(0), Lpn(unit as u32));
+        }
+        let (core, number) = self.former_core_of(unit);
+        match &self.redirection {
+            None => (core, number),
+            Some(redirection) => redirection.home(core, number).unwrap_or((core, number)),
+        }
+    }
+
+    /// The flash core that owns die `die`, and the die's number there.
+    pub fn core_of_die(&self, die: DieId) -> (CoreId, LocalDie) {
+        let DiePlace { core, local } = self.places[die];
+        (core, local)
+    }
+
+    /// When a write of the host is safe.
+    pub fn write_cache(&self) -> WriteCache {
+        self.config.controller.write_cache
+    }
+}

@@ -1,0 +1,176 @@
+//! Operations of dies that have ended.
+
+use crate::core::{CoreContext, Effect, FlashCore};
+use crate::op::{Op, OpKind, Purpose, UnitWork};
+use outlast_flash::{BlockRow, DieEvent};
+use outlast_units::slab::NIL;
+use outlast_units::{DieId, Lpn, Nanos};
+
+impl FlashCore {
+    /// Something that die `die` did has ended. True if the drive is to settle before the die goes on.
+    #[inline]
+    pub fn end_die_work<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        die: DieId,
+    ) -> bool {
+        let ended = if PLAIN {
+            if !context.flash.is_about_to_end(die) {
+                let next = context.flash.advance_phase(now, die);
+                self.follow(now, context, die, next);
+                return false;
+            }
+            context.flash.take_ended(now, die)
+        } else {
+            match context.flash.handle_event(now, die) {
+                DieEvent::Continues(next) => {
+                    self.follow(now, context, die, next);
+                    return false;
+                }
+                DieEvent::Ended(op) => op,
+            }
+        };
+        let tag = ended.tag;
+        if tag.kind == OpKind::HostRead && !tag.has_record {
+            if context.notes_reads {
+                self.note_read(now, context, tag, ended.mask());
+            }
+            context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
+            self.wake_of::<PLAIN>(now, context, die);
+            return false;
+        }
+        let op = if tag.has_record {
+            if context.reads[tag.cookie].failing != 0 {
+                if let Some(known) = context.failure_known(now, tag.cookie) {
+                    let held = outlast_flash::FlashOp::read(ended.place(), ended.mask(), tag);
+                    context.flash.hold_read(now, die, held, known);
+                    return false;
+                }
+                if self.reread(now, context, tag.cookie) {
+                    self.sense_again(now, context, die, ended.place(), tag);
+                    return false;
+                }
+            }
+            let op = context.reads[tag.cookie];
+            context.reads.remove(tag.cookie);
+            if op.failing != 0 && context.watch.is_some() {
+                self.note_failed_read(now, context, &op);
+            }
+            if !PLAIN && context.ledger.is_some() && op.kind.is_waited_for() {
+                context.noted(now, op)
+            } else {
+                op
+            }
+        } else {
+            Op::of_tag(tag, self.id, ended.units(), ended.mask())
+        };
+        self.end_op(now, context, &op);
+        true
+    }
+
+    /// The host read of `tag`, without a record, has the units `mask`: the read cache keeps these, and the account has the way that the read
+    /// took.
+    #[inline(never)]
+    fn note_read(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64) {
+        self.keep_read(tag.pu, mask);
+        context.note_way(now, &mut UnitWork::new(tag.request(), Lpn::NONE, 0, 0), true);
+    }
+
+    /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
+    #[inline(never)]
+    fn sense_again(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        die: DieId,
+        place: BlockRow,
+        tag: Purpose,
+    ) {
+        let again = outlast_flash::FlashOp::read(place, context.reads[tag.cookie].failing, tag);
+        let next = context.flash.sense_again(now, die, again);
+        self.follow(now, context, die, next);
+    }
+
+    #[allow(
+        clippy::inline_always,
+        reason = "called with an operation just made: what is known of it decides most of this"
+    )]
+    #[inline(always)]
+    fn end_op(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
+        match op.kind {
+            OpKind::HostRead if op.failing == 0 && op.recovery == NIL => {
+                self.keep_read(op.pu, op.mask);
+                context.host_read(now, op.work.request, u32::from(op.units), context.decode_time(op));
+            }
+            OpKind::RmwRead if op.failing == 0 && op.recovery == NIL => {
+                context.unsettled.add_effect(Effect::OldDataRead(*op));
+            }
+            OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
+                self.relocation_read(now, context, op, 0);
+            }
+            OpKind::StripeRead => self.stripe_read(now, context, op),
+            OpKind::PatrolRead => self.patrol_read(now, context, op),
+            OpKind::ProbeRead => self.probe_read(now, context, op),
+            OpKind::ListRead => context.unsettled.add_effect(Effect::ListRead(*op)),
+            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
+                if op.failing == 0 {
+                    self.finish_read(now, context, op, 0);
+                } else {
+                    self.uncorrectable(now, context, op);
+                }
+            }
+            OpKind::HostProgram | OpKind::RelocationProgram if context.fallible && self.program_fails(op) => {
+                self.program_failed(now, context, op);
+            }
+            OpKind::HostProgram => {
+                self.flash_programmed(now, context, op);
+                self.host_programmed(now, context, op);
+            }
+            OpKind::RelocationProgram => {
+                self.flash_programmed(now, context, op);
+                self.relocation_programmed(now, context, op);
+            }
+            OpKind::Erase => self.relocation_erased(now, context, op),
+        }
+    }
+
+    /// A program unit is on flash.
+    #[inline]
+    pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
+        let sealed = self.ftl.programmed(op.pu);
+        if let Some(own) = &mut self.cells {
+            if self.ftl.layout().has_modes() {
+                own.set_mode(&self.ftl, op.pu);
+            }
+            own.cells.programmed(self.ftl.layout().group_of_pu(op.pu), now + context.aged);
+        }
+        if sealed && self.scrub.is_some() {
+            let superblock = self.ftl.layout().place(op.pu).superblock;
+            self.sealed(now, context, superblock);
+            self.look_at_redundancy(now, context);
+        }
+        if context.striped && op.units == 0 {
+            // Parity or partial parity has come: fewer may be exposed.
+            let stream = self.ftl.superblock(self.ftl.layout().place(op.pu).superblock).stream();
+            self.note_covered(now, stream);
+        }
+    }
+}
+
+impl CoreContext {
+    /// Read `op` of a command of the host, which has ended, with what the account says of it.
+    #[inline(never)]
+    fn noted(&mut self, now: Nanos, mut op: Op) -> Op {
+        self.note_way(now, &mut op.work, op.failing == 0);
+        op
+    }
+
+    /// A read for `work` has ended, and `is_over` says whether it has given all that was wanted.
+    #[inline(never)]
+    fn note_way(&mut self, now: Nanos, work: &mut UnitWork, is_over: bool) {
+        if let (Some(ledger), Some(way)) = (&mut self.ledger, self.flash.read_account()) {
+            ledger.has_read(now, work, way, is_over);
+        }
+    }
+}

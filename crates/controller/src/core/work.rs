@@ -1,0 +1,67 @@
+//! The processor of a flash core: work that it is handed, and work that it has done.
+
+use crate::core::{CoreContext, CoreWork, FlashCore};
+use crate::events::DriveSource;
+use crate::op::UnitWork;
+use outlast_device::Op as HostOp;
+use outlast_units::{Lpn, Nanos};
+
+impl FlashCore {
+    /// Takes `work`, which costs the processor `cost`. True if the core is to act on it at once, as it costs nothing and nothing else is being done.
+    #[inline]
+    pub fn take_unit(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: UnitWork) -> bool {
+        if cost == Nanos::ZERO && self.cpu.is_free(now) {
+            return true;
+        }
+        if self.is_of_page_before(context, work) {
+            self.cpu.take_another_unit(now, cost);
+        } else {
+            self.cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
+        }
+        self.schedule(context);
+        false
+    }
+
+    /// Takes `work` of another kind than units, as [`FlashCore::take_unit`].
+    pub fn take_work(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: CoreWork) -> bool {
+        if cost == Nanos::ZERO && self.cpu.is_free(now) {
+            return true;
+        }
+        self.cpu.take(now, cost, work);
+        self.schedule(context);
+        false
+    }
+
+    /// The work whose time has passed.
+    ///
+    /// # Panics
+    /// If the processor has no work.
+    pub fn end_work(&mut self, context: &mut CoreContext) -> CoreWork {
+        let work = self.cpu.done().expect("a processor's event has work");
+        self.schedule(context);
+        work
+    }
+
+    /// Sees that the core acts when the first piece of its work is done.
+    #[inline]
+    fn schedule(&mut self, context: &mut CoreContext) {
+        context.events.set(DriveSource::Core(self.id), self.cpu.next());
+    }
+
+    /// True if `work` reads the unit after those that the core was given last, in the same program unit: firmware looks up all
+    /// that a command wants of a page, then has the page read.
+    fn is_of_page_before(&self, context: &CoreContext, work: UnitWork) -> bool {
+        let Some(&CoreWork::Units { first: before, units }) = self.cpu.last() else {
+            return false;
+        };
+        if before.request != work.request
+            || before.lpn + units != work.lpn
+            || context.commands.requests.command(work.request).op != HostOp::Read
+            || context.redirection.is_some()
+        {
+            return false;
+        }
+        let (last, this) = (self.ftl.lookup(Lpn(work.lpn.0 - 1)), self.ftl.lookup(work.lpn));
+        last.is_some() && this.is_some() && self.ftl.layout().pu_of(last).0 == self.ftl.layout().pu_of(this).0
+    }
+}

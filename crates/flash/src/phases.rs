@@ -1,0 +1,107 @@
+//! Phases of operations under way: what follows when one ends.
+
+use crate::die::DiePhase;
+use crate::die_step::DieStep;
+use crate::flash::{DieEvent, Flash};
+use crate::op::FlashOp;
+use outlast_units::{DieId, Nanos};
+
+impl<T: Copy> Flash<T> {
+    /// Handles the event that is due on `die`.
+    pub fn handle_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
+        if self.dies[die].phase == DiePhase::Reading {
+            return self.handle_pipe_event(now, die);
+        }
+        if !self.is_about_to_end(die) {
+            return DieEvent::Continues(self.advance_phase_of::<false>(now, die));
+        }
+        let current = self.dies[die].current;
+        let op = self.take_ended(now, die);
+        self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
+        DieEvent::Ended(op)
+    }
+
+    /// True if the event due on `die`, which does not work on several reads at once, ends an operation.
+    #[inline]
+    pub fn is_about_to_end(&self, die: DieId) -> bool {
+        matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)
+    }
+
+    /// Begins the next phase of the operation on `die`, in a room that [is plain](Flash::is_plain), where none is about to end. As
+    /// [`Flash::handle_event`], without its checks.
+    #[inline]
+    pub fn advance_phase(&mut self, now: Nanos, die: DieId) -> DieStep {
+        self.advance_phase_of::<true>(now, die)
+    }
+
+    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain): the die is free.
+    #[inline]
+    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
+        let state = &mut self.dies[die];
+        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
+        let op = self.ops[state.current];
+        self.ops.remove(state.current);
+        state.count_whole_work(op.kind());
+        state.release(now);
+        op
+    }
+
+    #[inline]
+    fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
+        let state = &mut self.dies[die];
+        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
+        if state.phase == DiePhase::Suspending {
+            state.count_whole_work(self.ops[state.current].kind());
+            state.phase = DiePhase::Sensing;
+            return self.serve_reads_or_resume::<PLAIN>(now, die);
+        }
+        debug_assert!(
+            state.phase == DiePhase::Sensing,
+            "die {die} has an event while it is {:?}",
+            state.phase
+        );
+        let transfer = self.timing.transfer(self.ops[state.current].units());
+        state.phase = DiePhase::ReadTransfer;
+        let (op, channel) = (state.current, state.channel);
+        let end = self.book_read::<PLAIN>(now, channel, transfer);
+        if !PLAIN {
+            self.update_accounts(move |accounts| accounts.begin_transfer(now, die, op));
+        }
+        self.events.set_die(die, end);
+        DieStep::Nothing
+    }
+
+    /// Senses read `op`, which has just ended with bad data, again, before the die, still free, does anything else.
+    ///
+    /// # Panics
+    /// If the die has taken up something meanwhile.
+    pub fn sense_again(&mut self, now: Nanos, die: DieId, op: FlashOp<T>) -> DieStep {
+        assert!(self.is_free(die), "die {die} has taken up something else before a re-read");
+        let op = self.ops.insert(op);
+        self.update_accounts(move |accounts| accounts.resume_read(op));
+        if !self.pipes.is_empty() && self.must_wait(die, op) {
+            self.dies[die].reads.push_front(&mut self.ops, op);
+            return DieStep::Nothing;
+        }
+        self.start_read::<false>(now, die, op)
+    }
+
+    /// Holds the die of read `op`, which has just ended, until `until`, when its data has been decoded: the die, still free, does nothing before, and
+    /// then the read ends again.
+    ///
+    /// # Panics
+    /// If the die has taken up something meanwhile.
+    pub fn hold_read(&mut self, now: Nanos, die: DieId, op: FlashOp<T>, until: Nanos) {
+        assert!(self.is_free(die), "die {die} has taken up something else before its read was decoded");
+        let op = self.ops.insert(op);
+        if !self.pipes.is_empty() {
+            self.hold_in_pipe(now, die, op, until);
+            return;
+        }
+        let state = &mut self.dies[die];
+        state.begin(now, op);
+        state.phase = DiePhase::ReadTransfer;
+        self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
+        self.events.set_die(die, until);
+    }
+}

@@ -1,0 +1,190 @@
+//! The drive as a device: commands in, completions out, and what a host may ask.
+
+use crate::livelock::LivelockWatch;
+use crate::ssd::Ssd;
+use outlast_controller::Ledger;
+use outlast_device::{
+    Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
+    PowerCycle, SectorRun, Smart, Tag,
+};
+use outlast_units::{Bytes, Lba, Lpn, Nanos, SECTOR_BYTES};
+
+impl PowerCycle for Ssd {
+    fn power_cycle(&mut self, off: Nanos, on: Nanos) {
+        let mut unheard = Vec::new();
+        loop {
+            let due = self.next_event();
+            if due >= off {
+                break;
+            }
+            self.step(due, &mut unheard);
+        }
+        self.host.forget(off);
+        self.context.commands.forget(off);
+        self.context.note(Ledger::forget);
+        self.cut(off, on);
+    }
+}
+
+impl Ssd {
+    /// Power fails at `now` and is back at once. Commands in flight never complete, those included whose completion has not been
+    /// handed out. Faults, ageing and scrubbing that are still to come will come.
+    pub fn power_cut(&mut self, now: Nanos) {
+        self.power_cycle(now, now);
+    }
+}
+
+impl Device for Ssd {
+    #[inline]
+    fn submit(&mut self, now: Nanos, command: Command, tag: Tag) {
+        self.submit_data(now, command, tag, &[]);
+    }
+
+    #[inline]
+    fn submit_data(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.context.note(move |ledger| ledger.submitted(now, tag));
+        self.receive(now, command, tag, data);
+        self.settle(now);
+    }
+
+    fn take_parts(&mut self, tag: Tag) -> Option<LatencyParts> {
+        self.context.take_latency_parts(tag)
+    }
+
+    fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
+        self.context.commands.bytes.take(tag)
+    }
+
+    fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
+        self.context.commands.bytes.take_answer(tag)
+    }
+
+    fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
+        self.context.commands.failures.take(tag)
+    }
+
+    fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
+        Some(self.host.under_way(&self.context.commands))
+    }
+
+    fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        self.peek_at(lba, sectors, to);
+    }
+
+    fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
+        self.extents_of(lba, sectors)
+    }
+
+    #[inline]
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    #[inline]
+    fn has_notice(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
+    fn next_deadline(&self) -> Option<Nanos> {
+        Some(self.next_event()).filter(|&at| at != Nanos::MAX)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
+        let mut watch = LivelockWatch::new(completions.len());
+        loop {
+            let due = self.next_event();
+            if due > now || due == Nanos::MAX {
+                break;
+            }
+            self.step(due, completions);
+            if watch.step() {
+                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
+            }
+        }
+    }
+
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        let mut watch = LivelockWatch::new(completions.len());
+        loop {
+            if watch.step() {
+                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
+            }
+            let at = self.next_event();
+            if at > limit || at == Nanos::MAX {
+                return limit;
+            }
+            let before = completions.len();
+            self.step(at, completions);
+            if completions.len() != before || !self.notices.is_empty() {
+                return at;
+            }
+        }
+    }
+
+    fn hint(&self, upcoming: &[Command]) {
+        /// Reads at once: as many as the processor's cache can well await.
+        const MOST: usize = 64;
+        for (index, core) in self.cores.iter_indexed() {
+            let own = |written: bool| {
+                let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
+                let places =
+                    some.map(|command| self.context.core_of(self.context.size.unit_of(command.lba.0).0));
+                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
+            };
+            let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);
+            loop {
+                let mut count = 0;
+                for (place, lpn) in reads.iter_mut().zip(&mut read) {
+                    *place = lpn;
+                    count += 1;
+                }
+                if count == 0 {
+                    break;
+                }
+                core.ftl().touch(reads[..count].iter().copied());
+                if let Some(cells) = core.cells() {
+                    cells.touch(core.ftl(), &reads[..count]);
+                }
+            }
+            core.ftl().touch_written(own(true));
+        }
+    }
+
+    fn identify(&self) -> Identity {
+        Identity {
+            model: self.context.config.model.clone(),
+            capacity: Bytes(self.context.size.sectors * SECTOR_BYTES),
+            optimal_io: self.context.config.ftl.mapping_unit,
+            link: self.context.config.controller.link,
+        }
+    }
+
+    fn smart(&self) -> Smart {
+        let left: u64 = self.cores.iter().map(|core| core.ftl().space().spare_blocks_left()).sum();
+        let made =
+            u64::from(self.context.config.ftl.spare_blocks) * self.context.config.geometry.planes() as u64;
+        Smart {
+            host_read_commands: self.context.commands.life.commands[0],
+            host_write_commands: self.context.commands.life.commands[1],
+            data_units_read: self.context.commands.life.sectors[0].div_ceil(1000),
+            data_units_written: self.context.commands.life.sectors[1].div_ceil(1000),
+            media_errors: self.context.commands.life.media_errors,
+            available_spare: (left * 100).checked_div(made).map_or(100, |percent| percent as u8),
+            percentage_used: self.used_percent().map_or(0, |percent| percent as u32),
+            read_only: self.cores.iter().any(|core| core.ftl().is_read_only()),
+        }
+    }
+
+    fn self_check(&self) -> Result<(), String> {
+        for (index, core) in self.cores.iter_indexed() {
+            core.ftl().self_check().map_err(|error| format!("core {index}: {error}"))?;
+        }
+        self.check_health()?;
+        self.context.flash.self_check()?;
+        self.check_records()?;
+        self.check_redirection()?;
+        self.check_settled()?;
+        self.check_requests()?;
+        self.check_buffers()
+    }
+}

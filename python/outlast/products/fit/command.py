@@ -1,0 +1,137 @@
+"""`outlast fit`."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from outlast import interrupts
+from outlast.cli.options import Seconds, Whole, path_option
+
+if TYPE_CHECKING:
+    from outlast.products.fit.engine import Fit
+
+
+@click.command(
+    "fit",
+    epilog="""\b
+Examples:
+  outlast fit measured.toml -o drive.toml
+  outlast fit measured.toml -o drive.toml --report drive.html --jobs 2
+  outlast fit --plan /dev/nvme0n1 -o plan
+  outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan""",
+)
+@click.argument("file", metavar="MEASURED.toml", required=False)
+@path_option("-o", "--out", metavar="PATH", help="The preset to write; with --plan, the folder.")
+@click.option("--plan", metavar="DEVICE", help="Write the fio jobs that measure a device, or a file. Runs nothing.")
+@click.option("--size", metavar="SIZE", help="With --plan for a file: its maximum size.")
+@click.option(
+    "--seconds", type=Seconds(), default="60s", show_default=True, help="With --plan: duration of each measurement."
+)
+@path_option(
+    "--report",
+    metavar="FILE",
+    help="Output file of the report. Default: beside the preset, with the extension .html.",
+)
+@path_option("--points", metavar="DIR", default=Path("out/fit"), help="Where to save runs. Default: out/fit.")
+@click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
+@click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
+def fit_command(
+    file: str | None,
+    out: Path | None,
+    plan: str | None,
+    size: str | None,
+    seconds: float,
+    report: Path | None,
+    points: Path,
+    jobs: int | None,
+    quiet: bool,
+) -> int:
+    """Fit a drive to measurements and write it as a preset.
+
+    MEASURED.toml gives the size of the drive and the files with its measurements: results of fio, CSV,
+    or figures of its data sheet. Each number of the preset is marked as fitted, with its interval and
+    the measurement used, or as assumed.
+    """
+    if out is None or (file is None) == (plan is None):
+        wanted = "name a MEASURED.toml and with -o the preset to write, or with --plan what is to be measured"
+        raise click.UsageError(wanted, click.get_current_context())
+    if plan is not None:
+        return _plan(plan, out, size, seconds, quiet=quiet)
+    assert file is not None
+    return _fit(file, out, report, points, jobs, quiet=quiet)
+
+
+def _plan(target: str, out: Path, size: str | None, seconds: float, *, quiet: bool) -> int:
+    from outlast.products.fit.plan import write
+
+    written = write(target, out, seconds=seconds, size=size)
+    if not quiet:
+        click.echo(f"written: {len(written) - 1} job files and {out / 'README.md'}, which says how to go on", err=True)
+    return 0
+
+
+def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | None, *, quiet: bool) -> int:
+    from outlast.cli.progress import RunProgress
+    from outlast.output import check_file, write_file
+    from outlast.products.fit import fit
+    from outlast.products.fit.page import page
+    from outlast.products.fit.preset import to_toml
+
+    page_file = report or out.with_suffix(".html")
+    for place in (out, page_file):
+        check_file(place)
+    interrupts.raise_on_signal()
+    with RunProgress(shown=not quiet) as bar:
+
+        def tell(stage: str, done: int, wanted: int) -> None:
+            if bar is not None:
+                bar(stage, done / max(1, wanted), 0, 0.0)
+
+        done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
+    write_file(out, to_toml(done))
+    write_file(page_file, page(done))
+    if not quiet:
+        _show(done)
+        click.echo(f"written: {out}, {page_file}", err=True)
+    return 0
+
+
+def _show(done: Fit) -> None:
+    """Prints what was found, and how far the fitted drive is off."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from outlast.cli.paper import Paper
+    from outlast.products.fit.page import rows
+    from outlast.products.fit.parameters import stage_named
+    from outlast.products.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
+
+    console = Paper(highlight=False, width=None if sys.stdout.isatty() else 160)
+    table = Table("number", "value", "90 % interval", "fitted to", box=SIMPLE_HEAD, pad_edge=False)
+    for found in done.found.values():
+        table.add_row(title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found))
+    console.print(table)
+    head = ("load", "figure", "measured", "simulated", "off by", "off if left out", "kind")
+    table = Table(*head, box=SIMPLE_HEAD, pad_edge=False)
+    for seen, kind, measured, value in rows(done):
+        off = "–" if value is None else f"{value / measured - 1:+.1%}"
+        alone = done.left_out.get(f"{seen.row.place} {seen.name}")
+        without = "–" if alone is None else f"{alone:+.1%}"
+        starting = "–" if value is None else f"{value:.4g}"
+        table.add_row(str(seen.row.load), seen.name, f"{measured:.4g}", starting, off, without, kind)
+    console.print(table)
+    if done.scale > 1.05:
+        noise = f"{math.sqrt(done.scale):.1f} times the measurement noise"
+        console.print(f"residuals are {noise}; intervals are widened by that factor")
+    for name, choice in done.choices.items():
+        console.print(f"{stage_named(name).title}: {choice.taken}; missed by {choice.words()}")
+    for name, why in done.missing.items():
+        console.print(f"not identified: {stage_named(name).title}: {why}")
+    for each in NOT_TOLD:
+        console.print(f"not identifiable from outside: {each}")

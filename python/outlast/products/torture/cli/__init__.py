@@ -1,0 +1,1 @@
+"""`outlast torture` and its commands, each loaded when it is called."""

@@ -1,0 +1,262 @@
+"""Reading of sweep files, with every mistake named by its place."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from outlast import api, foreign
+from outlast.inputs import is_stream, read_stream
+from outlast.sweeps import figures, keys
+from outlast.sweeps.spec import Axis, Spec, SweepError, dotted
+
+SpecLike: TypeAlias = str | Path | Mapping[str, Any]
+"""The path of a sweep file, or what one says as nested dictionaries."""
+
+
+def read(spec: SpecLike) -> Spec:
+    """Reads a sweep file, or takes what one would say."""
+    if isinstance(spec, Mapping):
+        return _Reader("sweep", Path.cwd(), "sweep").spec(api.plain(spec))
+    path = Path(spec)
+    if is_stream(path):
+        source = read_stream(path)
+        return _Reader(source.name, Path.cwd(), "sweep").spec(_table(source.name, source.content, as_json=False))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise SweepError(f"{path}: cannot be read: {reason}") from error
+    content = _table(str(path), text, as_json=path.suffix == ".json")
+    return _Reader(str(path), path.resolve().parent, path.stem).spec(content)
+
+
+def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
+    try:
+        content = foreign.json_of(text) if as_json else foreign.toml_of(text)
+    except ValueError as error:
+        raise SweepError(f"{source}: {error}") from error
+    if not isinstance(content, dict):
+        raise SweepError(f"{source}: not a table of settings")
+    return content
+
+
+def _message_text(value: Any) -> str:
+    """A value in a message, on its line."""
+    return value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
+
+
+class _Reader:
+    """Turns tables into a `Spec`, refusing what cannot be."""
+
+    def __init__(self, source: str, folder: Path, stem: str) -> None:
+        self._source, self._folder, self._stem = source, folder, stem
+
+    def refuse(self, place: str, value: Any, limit: str) -> SweepError:
+        shown = "absent" if value is None else _message_text(value)
+        return SweepError(f"{self._source}: {place} = {shown}: {limit}")
+
+    def known(self, table: Mapping[str, Any], of: keys.Keys, place: str = "") -> None:
+        names = tuple(of)
+        for name in table:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {hint}")
+
+    def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
+        least, most = keys.limits(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.refuse(place, value, f"must be a whole number within {least} to {most}")
+        return value
+
+    def number(self, place: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
+            raise self.refuse(place, value, "must be a number")
+        return value
+
+    def choice(self, place: str, value: Any, of: Sequence[str]) -> str:
+        if value not in of:
+            near = difflib.get_close_matches(str(value), of, n=1, cutoff=0.5)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            raise self.refuse(place, value, f"must be one of {', '.join(of)}{hint}")
+        return str(value)
+
+    def strings(self, place: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+            raise self.refuse(place, value, "must be a list of texts")
+        return tuple(value)
+
+    def spec(self, content: Mapping[str, Any]) -> Spec:
+        self.known(content, keys.SWEEP)
+
+        def given(name: str) -> Any:
+            return content.get(name, keys.SWEEP[name].get("default"))
+
+        method = self.choice("method", given("method"), keys.METHODS)
+        points = content.get("points")
+        if method in keys.DRAWN:
+            points = self.whole("points", points, keys.SWEEP["points"])
+        elif points is not None:
+            raise self.refuse("points", points, f"belongs to random and latin-hypercube, and method is {method}")
+        confidence = self.number("confidence", given("confidence"))
+        if not 0 < confidence < 1:
+            raise self.refuse("confidence", confidence, "must lie between 0 and 1, both excluded")
+        name = content.get("name", self._stem)
+        if not isinstance(name, str) or not name or "/" in name or name.startswith("."):
+            raise self.refuse("name", name, "must be a text without / that does not begin with a dot")
+        overrides = given("set")
+        if not isinstance(overrides, Mapping):
+            raise self.refuse("set", overrides, "must be a table of settings")
+        names = self._figures("figures", self.strings("figures", content.get("figures", figures.USUAL)))
+        return Spec(
+            name=name,
+            scenario=self._scenario(content.get("scenario")),
+            overrides=dotted(overrides),
+            method=method,
+            axes=self._axes(content.get("vary"), method),
+            points=points,
+            seed=self.whole("seed", given("seed"), keys.SWEEP["seed"]),
+            repeats=self.whole("repeats", given("repeats"), keys.SWEEP["repeats"]),
+            figures=names,
+            pareto=self._pareto(content.get("pareto")),
+            confidence=confidence,
+            retries=self.whole("retries", given("retries"), keys.SWEEP["retries"]),
+            source=self._source,
+            said=content["scenario"],
+        )
+
+    def _figures(self, place: str, names: Sequence[str]) -> tuple[str, ...]:
+        for index, name in enumerate(names):
+            if not figures.is_figure(name):
+                raise self.refuse(f"{place}[{index}]", name, f"no such figure; {figures.hint(name)}")
+        return tuple(dict.fromkeys(names))
+
+    def _pareto(self, content: Any) -> tuple[tuple[str, str], ...]:
+        if content is None:
+            return figures.FRONT
+        if not isinstance(content, (list, tuple)) or len(content) == 1:
+            raise self.refuse("pareto", content, "must be a list of two figures or more, or empty for no front")
+        front = []
+        for index, each in enumerate(content):
+            place = f"pareto[{index}]"
+            entry = {"figure": each} if isinstance(each, str) else each
+            if not isinstance(entry, Mapping):
+                raise self.refuse(place, each, "must be a figure, or a table of figure and best")
+            self.known(entry, keys.FRONT, f"{place}.")
+            (name,) = self._figures(f"{place}.figure", [entry.get("figure", "")])
+            best = entry.get("best", keys.FRONT["best"]["default"])
+            front.append((name, self.choice(f"{place}.best", best, keys.BESTS)))
+        return tuple(front)
+
+    def _scenario(self, content: Any) -> tuple[api.ScenarioLike, ...]:
+        if content is None:
+            raise self.refuse("scenario", None, "name a preset or a scenario file, or write one as a table")
+        parts = content if isinstance(content, (list, tuple)) else [content]
+        return tuple(self._layer(part) for part in parts)
+
+    def _layer(self, part: Any) -> api.ScenarioLike:
+        if isinstance(part, Mapping):
+            above = part.get("extends")
+            if isinstance(above, str):
+                return dict(part) | {"extends": str(self._layer(above))}
+            if isinstance(above, list):
+                return dict(part) | {"extends": [str(self._layer(each)) for each in above]}
+            return part
+        if not isinstance(part, (str, Path)):
+            raise self.refuse("scenario", part, "must be a preset's name, a file's path, or a table")
+        kind, _ = api.layer(part)
+        beside = self._folder / part
+        return str(beside) if beside.is_file() or kind == "file" else part
+
+    def _axes(self, content: Any, method: str) -> tuple[Axis, ...]:
+        if not isinstance(content, (list, tuple)) or not content:
+            raise self.refuse("vary", content, "needs at least one [[vary]]")
+        axes = [self._axis(f"vary[{index}]", each, method) for index, each in enumerate(content)]
+        for key, names in (("setting", [axis.setting for axis in axes]), ("name", [axis.name for axis in axes])):
+            for index, name in enumerate(names):
+                if name and name in names[:index]:
+                    raise self.refuse(f"vary[{index}].{key}", name, f"varies already; name each {key} once")
+        return tuple(axes)
+
+    def _axis(self, place: str, content: Any, method: str) -> Axis:
+        if not isinstance(content, Mapping):
+            raise self.refuse(place, content, "must be a table")
+        self.known(content, keys.AXIS, f"{place}.")
+        name, setting = content.get("name", ""), content.get("setting")
+        if not isinstance(name, str):
+            raise self.refuse(f"{place}.name", name, "must be a text")
+        if "choices" in content:
+            return self._choices(place, name, content)
+        if not isinstance(setting, str) or not setting:
+            raise self.refuse(f"{place}.setting", setting, "must be the dotted name of a setting, as --set takes it")
+        if ("values" in content) == ("from" in content or "to" in content):
+            raise self.refuse(place, setting, "needs either values, or from and to")
+        if "values" in content:
+            return replace(self._listed(place, setting, content), own_name=name)
+        return replace(self._span(place, setting, content, method), own_name=name)
+
+    def _choices(self, place: str, name: str, content: Mapping[str, Any]) -> Axis:
+        if not name:
+            raise self.refuse(f"{place}.name", None, "must be a text: the name of these choices")
+        for key in content:
+            if key not in keys.CHOICES_WITH:
+                raise self.refuse(f"{place}.{key}", content[key], "belongs to one setting, and there are choices")
+        choices = content["choices"]
+        if not isinstance(choices, (list, tuple)) or not choices:
+            raise self.refuse(f"{place}.choices", choices, "must be a list of at least one table of label and set")
+        labels, changed = [], []
+        for index, each in enumerate(choices):
+            where = f"{place}.choices[{index}]"
+            if not isinstance(each, Mapping):
+                raise self.refuse(where, each, "must be a table of label and set")
+            self.known(each, keys.CHOICE, f"{where}.")
+            label, changes = each.get("label"), each.get("set", {})
+            if not isinstance(label, str) or not label or label in labels:
+                raise self.refuse(f"{where}.label", label, "must be a text that no other choice has")
+            if not isinstance(changes, Mapping):
+                raise self.refuse(f"{where}.set", changes, "must be a table of settings")
+            labels.append(label)
+            changed.append(dotted(changes))
+        return Axis("", tuple(changed), tuple(labels), own_name=name)
+
+    def _listed(self, place: str, setting: str, content: Mapping[str, Any]) -> Axis:
+        for name in keys.RANGE_ONLY:
+            if name in content:
+                raise self.refuse(
+                    f"{place}.{name}", content[name], "belongs to a range (from, to), and there are values"
+                )
+        values = content["values"]
+        if not isinstance(values, (list, tuple)) or not values:
+            raise self.refuse(f"{place}.values", values, "must be a list of at least one value")
+        labels = self.strings(f"{place}.labels", content["labels"]) if "labels" in content else None
+        if labels is not None and (len(labels) != len(values) or len(set(labels)) != len(labels)):
+            raise self.refuse(f"{place}.labels", list(labels), f"must be {len(values)} different texts, one a value")
+        return Axis(setting, tuple(values), labels)
+
+    def _span(self, place: str, setting: str, content: Mapping[str, Any], method: str) -> Axis:
+        if "labels" in content:
+            raise self.refuse(f"{place}.labels", content["labels"], "belongs to values, and there is a range")
+        start, stop = (self.number(f"{place}.{end}", content.get(end)) for end in ("from", "to"))
+        scale = self.choice(f"{place}.scale", content.get("scale", keys.AXIS["scale"]["default"]), keys.SCALES)
+        if not start < stop:
+            raise self.refuse(f"{place}.to", stop, f"must be more than from = {start}")
+        if scale == "log" and start <= 0:
+            raise self.refuse(f"{place}.from", start, "must be more than 0 on a logarithmic scale")
+        steps = content.get("steps")
+        if method in ("grid", "list"):
+            steps = self.whole(f"{place}.steps", steps, keys.AXIS["steps"])
+        elif steps is not None:
+            raise self.refuse(f"{place}.steps", steps, f"belongs to grid and list, and method is {method}")
+        whole, unit = content.get("whole", False), content.get("unit", "")
+        if not isinstance(whole, bool):
+            raise self.refuse(f"{place}.whole", whole, "must be true or false")
+        if whole and (start != int(start) or stop != int(stop)):
+            raise self.refuse(f"{place}.whole", whole, f"from = {start} and to = {stop} must then be whole numbers")
+        if not isinstance(unit, str):
+            raise self.refuse(f"{place}.unit", unit, 'must be a text, such as "MiB"')
+        return Axis(setting, None, None, start, stop, steps, scale, whole, unit)
