@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +33,9 @@ pub(crate) fn mutated(number: u32) -> bool {
     *WHICH.get_or_init(|| std::env::var("MUTATION").ok().and_then(|value| value.parse().ok()).unwrap_or(0)) == number
 }
 """
-HANG_S = 900
-"""Tests that have not ended by then never end: the mutation is found."""
+LEAST_HANG_S = 900
+"""Tests under a mutation are given this, or three times what all tests take without any and with the build: those that
+have not ended by then never end, and the mutation is found."""
 FAILED = 100
 """The exit code of cargo nextest where a test fails; others tell of a build or a filter that is wrong."""
 
@@ -94,8 +96,8 @@ def write(files: dict[str, bytes]) -> None:
             file.unlink()
 
 
-def run(which: int, tests: str, threads: str) -> tuple[int, list[str]]:
-    """Exit code of the tests under a mutation, and the names of those that failed; -1 where they do not end."""
+def run(which: int, tests: str, threads: str, limit_s: float | None) -> tuple[int, list[str]]:
+    """Exit code of the tests under a mutation, and the names of those that failed; -1 where they do not end in time."""
     environment = os.environ | {
         "MUTATION": str(which),
         # What other people wrote is not compiled once more.
@@ -117,7 +119,7 @@ def run(which: int, tests: str, threads: str) -> tuple[int, list[str]]:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
-        said, _ = process.communicate(timeout=HANG_S)
+        said, _ = process.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.wait()
@@ -138,12 +140,14 @@ def main() -> int:
     planned = mutations()
     write(sources(planned))
     chosen = [mutation for mutation in planned if mutation.name in options.only or not options.only]
-    code, failed = run(0, " | ".join(sorted({mutation.tests for mutation in chosen})), options.threads)
+    begun = time.monotonic()
+    code, failed = run(0, " | ".join(sorted({mutation.tests for mutation in chosen})), options.threads, None)
     if code != 0:
         sys.exit(f"without a mutation there failed: {failed}")
+    limit_s = max(LEAST_HANG_S, 3 * (time.monotonic() - begun))
     survivors = 0
     for mutation in chosen:
-        code, failed = run(mutation.number, mutation.tests, options.threads)
+        code, failed = run(mutation.number, mutation.tests, options.threads, limit_s)
         survivors += code == 0 and not mutation.unfound
         print(f"{'survived' if code == 0 else 'killed':9}{mutation.name:44}{', '.join(failed[:3])}", flush=True)
         if code == 0 and mutation.unfound:
