@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from make_speed import table, write
 
 ROOT = Path(__file__).parent.parent
 RUNS = 9
+ROWS = 300_000
 TEN = ("demo", "--set", "precondition.fill=none", "--set", "workload.synthetic.requests=10", "--set", "run.warm_up=0s")
 FIO = ("--name=ten", "--ioengine=null", "--size=1m", "--bs=4k", "--number_ios=10", "--output-format=json")
 LOADS = {
@@ -60,6 +62,25 @@ def starts() -> list[tuple[str, float | None, str, float | None]]:
     ]
 
 
+def logged() -> list[tuple[str, float | None, str, float | None]]:
+    """What a row of the log of requests takes."""
+    many = (
+        "--set",
+        "precondition.fill=none",
+        "--set",
+        f"workload.synthetic.requests={ROWS}",
+        "--set",
+        "run.warm_up=0s",
+    )
+    command = (sys.executable, "-m", "outlast", "run", "demo", *many, "--json")
+    with tempfile.TemporaryDirectory() as folder:
+        bare, whole = cpu_ms(*command), cpu_ms(*command, "--set", f"run.log={folder}/requests.parquet")
+    assert bare is not None
+    assert whole is not None
+    thousands = ROWS / 1000
+    return [("1,000 rows of `run.log`", (whole - bare) / thousands, "the requests", bare / thousands)]
+
+
 def sweeps() -> list[tuple[str, float | None, str, float | None]]:
     """What points of a sweep take."""
     program = ROOT / "tests" / "bench_sweep.py"
@@ -92,7 +113,7 @@ def served(program: str) -> list[tuple[str, float | None, str, float | None]]:
 
 def main(programs: Sequence[str]) -> None:
     """Measures and writes the table."""
-    rows = [*starts(), *sweeps(), *(row for program in programs for row in served(program))]
+    rows = [*starts(), *logged(), *sweeps(), *(row for program in programs for row in served(program))]
     cells = ([name, text(own), peer, text(other)] for name, own, peer, other in rows)
     write({"small": table(["", "CPU-ms", "beside it", "CPU-ms"], cells)})
 
