@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from outlast import _core, api, points, sweeps
+from outlast import _core, api, memory, points, sweeps
 from outlast.points.job import store_record
 from outlast.report.sweep import page
 from outlast.sweeps import plan, result
@@ -113,7 +113,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for count, work in ((arguments.resumed, resumed), (arguments.run, run)):
         if count:
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory() as folder, memory.without_collector():  # as `sweep` does it
                 work(count, Path(folder) / "sweep")
 
 

@@ -36,6 +36,8 @@ class Job:
     scenario: dict[str, Any]
     """Resolved: nothing is inherited any more."""
     key: str
+    inputs: Inputs | None = None
+    """Files that the scenario reads; `None` where they were not asked for."""
 
     def file(self, folder: Path) -> Path:
         """Path of the job's record."""
@@ -91,7 +93,7 @@ def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]
 
 def measure(job: Job) -> Record:
     """Runs the scenario. Nothing is given of a run that was stopped: that raises `KeyboardInterrupt`."""
-    inputs = _inputs(job.scenario)
+    inputs = _inputs(job.scenario) if job.inputs is None else job.inputs
     files = _contents(job.scenario, inputs)
     if _key(job.scenario, files) != job.key:
         raise _refused(
@@ -119,11 +121,11 @@ def _refused(inputs: Inputs, purpose: str) -> OutputError:
     return OutputError(f"{files}: {purpose}; this run was not kept")
 
 
-def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Record:
+def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str, inputs: Inputs | None = None) -> Record:
     """The same in another process, perhaps of another machine, whose simulator must be that of the caller."""
     if simulator_hash() != simulator:
         raise OutputError("a worker has another build of Outlast than the program that asks")
-    return measure(Job(scenario, key))
+    return measure(Job(scenario, key, inputs))
 
 
 def store_record(record: Record, folder: Path) -> None:

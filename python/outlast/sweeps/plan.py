@@ -84,7 +84,7 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
             raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
         for repeat in range(spec.repeats):
             seeded = scenario | {"seed": repeat_seed(scenario["seed"], repeat)}
-            runs.append(Run(number, repeat, Job(seeded, key_of(seeded, files))))
+            runs.append(Run(number, repeat, Job(seeded, key_of(seeded, files), files)))
     return Plan(spec, places, runs)
 
 
