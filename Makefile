@@ -170,7 +170,7 @@ bench-instructions: ## instructions a request, beside crates/bench/instructions.
 	$(if $(findstring --write,$(ARGS)),$(PYTHON) docs/make_speed.py instructions)
 
 bench-instructions-release: ## the same of a release, beside crates/bench/instructions-release.txt, which the profile of a checkout does not touch; for nightly runs
-	$(BUILD_BENCH) --release
+	cargo build --locked --release --quiet --package outlast-bench
 	target/release/outlast-bench instructions --check $(ARGS)
 
 hashes: ## results of some three hundred small runs, hashed, beside crates/bench/hashes.txt

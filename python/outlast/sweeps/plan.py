@@ -14,8 +14,8 @@ from outlast.points import Job, key_of
 from outlast.sweeps import draw
 from outlast.sweeps.spec import Axis, Spec
 
-AT_ONCE = 1000
-"""Points that are resolved at once: their texts are in memory together, and Ctrl-C waits for them."""
+AT_ONCE = 64
+"""Points that are resolved at once, on all processors. Ctrl-C waits for them, and one may read a long trace."""
 
 
 @dataclass(frozen=True)
