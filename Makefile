@@ -169,9 +169,9 @@ bench-instructions: ## instructions a request, beside crates/bench/instructions.
 	target/ci/outlast-bench instructions --check $(ARGS)
 	$(if $(findstring --write,$(ARGS)),$(PYTHON) docs/make_speed.py instructions)
 
-bench-instructions-release: ## the same of a release, beside crates/bench/instructions-release.txt, which the profile of a checkout does not touch; for nightly runs
+bench-instructions-release: ## the same of a release, beside crates/bench/instructions-release.txt, which the profile of a checkout does not touch (written where there is none); for nightly runs
 	cargo build --locked --release --quiet --package outlast-bench
-	target/release/outlast-bench instructions --check $(ARGS)
+	target/release/outlast-bench instructions $(if $(wildcard crates/bench/instructions-release.txt),--check,--write) $(ARGS)
 
 hashes: ## results of some three hundred small runs, hashed, beside crates/bench/hashes.txt
 	$(BUILD_BENCH) --profile $(PROFILE)
