@@ -43,11 +43,14 @@ pub(crate) struct ExportedDevice {
     zeroings: ZeroingPool,
     /// Bytes of a mapping unit, the smallest range that is trimmed.
     unit: u64,
+    /// Number of events of the device of which its clients know.
+    told_events: u64,
 }
 
 impl ExportedDevice {
     pub(crate) fn new(name: String, device: ServedDevice, image: Option<Box<DeviceImage>>) -> Self {
         let unit = device.identify().optimal_io.0;
+        let told_events = device.event_count();
         // Commands that were under way in an opened image go on without a client; their tags are taken.
         let pending = IndexedPool::with_reserved(device.tags().map(|tag| tag.0));
         Self {
@@ -60,6 +63,7 @@ impl ExportedDevice {
             pending,
             zeroings: ZeroingPool::default(),
             unit,
+            told_events,
         }
     }
 
@@ -80,6 +84,14 @@ impl ExportedDevice {
             fork.apply(now, &DeviceInput::Power(PowerChange::Cut { force: true }))?;
         }
         Ok(fork)
+    }
+
+    /// The critical warning of the device's health log, if anything has happened to the device since the last call.
+    #[inline]
+    pub(crate) fn take_warning(&mut self) -> Option<u8> {
+        let events = self.device.event_count();
+        let has_news = std::mem::replace(&mut self.told_events, events) != events;
+        has_news.then(|| self.device.whole_health_log().critical_warning)
     }
 
     /// True if commands of clients are under way.
@@ -142,8 +154,9 @@ impl ExportedDevice {
             ..Command::new(op, Lba(offset / SECTOR_BYTES), (length / SECTOR_BYTES) as u32)
         };
         match request.op {
-            BlockOp::Read => {
-                self.submit(now, origin, CommandPurpose::Read, command(Op::Read, false), &[], replies);
+            BlockOp::Read { limited_retry } => {
+                let command = Command { limited_retry, ..command(Op::Read, false) };
+                self.submit(now, origin, CommandPurpose::Read, command, &[], replies);
             }
             BlockOp::Write { data, fua } => {
                 self.submit(now, origin, CommandPurpose::Single, command(Op::Write, fua), data, replies);
@@ -168,6 +181,19 @@ impl ExportedDevice {
                 let sectors = length.min(MAX_STATUS_BYTES) / SECTOR_BYTES;
                 let extents = self.device.extents(Lba(offset / SECTOR_BYTES), sectors);
                 replies.push((origin, BlockReply::Extents(extents)));
+            }
+            BlockOp::LbaStatus => {
+                self.submit(
+                    now,
+                    origin,
+                    CommandPurpose::LbaStatus,
+                    command(Op::LbaStatus, false),
+                    &[],
+                    replies,
+                );
+            }
+            BlockOp::Health => {
+                replies.push((origin, BlockReply::Health(Box::new(self.device.whole_health_log().page()))));
             }
         }
     }

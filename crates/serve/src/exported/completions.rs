@@ -93,6 +93,10 @@ impl ExportedDevice {
                 let data = self.device.take_data(completion.tag);
                 Some(BlockReply::Data(data.expect("a device in service keeps bytes")))
             }
+            CommandPurpose::LbaStatus => {
+                // A device that knows of nothing has nothing to be written again.
+                Some(BlockReply::LbaRuns(self.device.take_lba_status(completion.tag).unwrap_or_default()))
+            }
             CommandPurpose::Single => Some(BlockReply::Done),
             CommandPurpose::Zeroing(index) => {
                 let next = self.zeroings.get_mut(index).and_then(RangeZeroing::next);

@@ -21,7 +21,7 @@ impl ExportedDevice {
     ) {
         let (lba, sectors) = (Lba(request.offset / SECTOR_BYTES), request.length.0 / SECTOR_BYTES);
         match request.op {
-            BlockOp::Read => {
+            BlockOp::Read { .. } => {
                 let command = Command::new(Op::Read, lba, sectors as u32);
                 let tag = self.register(now, origin, CommandPurpose::MemberRead, command);
                 let input = DeviceInput::ReadMember { tag, member, lba, sectors: sectors as u32 };
@@ -32,6 +32,17 @@ impl ExportedDevice {
                 let extents = self.device.member_extents(member, lba, sectors);
                 replies.push((origin, BlockReply::Extents(extents)));
             }
+            BlockOp::LbaStatus => {
+                let runs = self.device.lba_status(member.into(), lba, sectors);
+                replies.push((origin, BlockReply::LbaRuns(runs.unwrap_or_default())));
+            }
+            BlockOp::Health => replies.push((
+                origin,
+                match self.device.health_log(member.into()) {
+                    Some(log) => BlockReply::Health(Box::new(log.page())),
+                    None => BlockReply::Failed(FailureKind::Unavailable.into()),
+                },
+            )),
             BlockOp::Prefetch => replies.push((origin, BlockReply::Done)),
             BlockOp::Write { .. } | BlockOp::Flush | BlockOp::Trim { .. } | BlockOp::WriteZeroes { .. } => {
                 replies.push((origin, BlockReply::Failed(FailureKind::ReadOnly.into())));
