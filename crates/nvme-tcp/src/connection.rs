@@ -125,8 +125,8 @@ impl TcpConnection {
     }
 
     /// Notes the critical warning of the device's health log.
-    pub fn hear(&mut self, critical_warning: u8) {
-        self.queue.hear(critical_warning);
+    pub fn report_warning(&mut self, critical_warning: u8) {
+        self.queue.report_warning(critical_warning);
         self.queue_ends();
     }
 

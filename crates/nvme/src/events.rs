@@ -23,17 +23,17 @@ const SPARE_BELOW: u64 = 0x02 << 8;
 pub(crate) struct EventQueue {
     waiting: VecDeque<u64>,
     /// Critical warnings of which the host has been told or knows.
-    known_warnings: u8,
+    seen_warnings: u8,
     /// Set from a health event until the host has read the health log.
     is_masked: bool,
 }
 
 impl EventQueue {
-    /// Notes the critical warning of the device; new bits among `told` become an event.
-    pub(crate) fn warn(&mut self, warnings: u8, told: u8) {
-        let new = warnings & !self.known_warnings & told;
+    /// Notes the critical warning of the device; new bits among `reported` become an event.
+    pub(crate) fn report_warnings(&mut self, warnings: u8, reported: u8) {
+        let new = warnings & !self.seen_warnings & reported;
         // A warning that is not told now is told once it is configured.
-        self.known_warnings = self.known_warnings & warnings | new;
+        self.seen_warnings = self.seen_warnings & warnings | new;
         if new == 0 || self.is_masked {
             return;
         }
@@ -44,7 +44,7 @@ impl EventQueue {
 
     /// Notes that the host has read the health log with this critical warning.
     pub(crate) fn health_read(&mut self, warnings: u8) {
-        (self.known_warnings, self.is_masked) = (warnings, false);
+        (self.seen_warnings, self.is_masked) = (warnings, false);
     }
 
     /// The next event.
@@ -101,17 +101,17 @@ mod tests {
     #[test]
     fn a_warning_is_told_once_until_the_log_is_read() {
         let mut events = EventQueue::default();
-        events.warn(4, 0);
+        events.report_warnings(4, 0);
         assert_eq!(events.take(), None, "not configured");
-        events.warn(4, 0xFF);
+        events.report_warnings(4, 0xFF);
         assert_eq!(events.take(), Some(0x02_0001));
-        events.warn(5, 0xFF);
+        events.report_warnings(5, 0xFF);
         assert_eq!(events.take(), None, "masked until the log is read");
         events.health_read(4);
-        events.warn(5, 0xFF);
+        events.report_warnings(5, 0xFF);
         assert_eq!(events.take(), Some(0x02_0201), "spare");
         events.health_read(5);
-        events.warn(5, 0xFF);
+        events.report_warnings(5, 0xFF);
         assert_eq!(events.take(), None, "known from the log");
     }
 

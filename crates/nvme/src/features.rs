@@ -45,7 +45,7 @@ impl ControllerFeatures {
     }
 
     /// Critical warnings that are told as events.
-    pub(crate) fn told_warnings(self) -> u8 {
+    pub(crate) fn reported_warnings(self) -> u8 {
         self.events as u8
     }
 
@@ -112,7 +112,7 @@ mod tests {
         {
             assert_eq!((features.set(feature, value), features.get(feature)), (Ok(0), Ok(value)));
         }
-        assert!(!features.has_write_cache() && features.told_warnings() == 4);
+        assert!(!features.has_write_cache() && features.reported_warnings() == 4);
         assert_eq!(features.set(QUEUES, 3 << 16 | 3), Ok(15 << 16 | 15));
         assert_eq!(features.set(QUEUES, 0xFFFF), Err(NvmeStatus::INVALID_FIELD));
         assert_eq!(features.set(ERROR_RECOVERY, 1), Err(NvmeStatus::FEATURE_NOT_CHANGEABLE));

@@ -183,7 +183,7 @@ impl HostQueue {
             Ok(AdminStep::Done(result, data)) => self.succeed(id, result, data),
             Ok(AdminStep::Event) => {
                 self.event_requests.push_back(id);
-                self.tell_events();
+                self.report_events();
             }
             Ok(AdminStep::Device(plan)) => self.run(entry, data, plan),
             Err((status, result)) => self.fail(entry, status, result),
@@ -214,18 +214,18 @@ impl HostQueue {
     }
 
     /// Notes what the device tells unasked: the critical warning of its health log.
-    pub fn hear(&mut self, critical_warning: u8) {
+    pub fn report_warning(&mut self, critical_warning: u8) {
         let Some(link) = self.link.as_ref().filter(|link| link.queue == 0 && link.facts.is_some()) else {
             return;
         };
         self.target.with(link.key, |controller| {
-            controller.events.warn(critical_warning, controller.features.told_warnings());
+            controller.events.report_warnings(critical_warning, controller.features.reported_warnings());
         });
-        self.tell_events();
+        self.report_events();
     }
 
     /// Ends event requests for which there is an event.
-    fn tell_events(&mut self) {
+    fn report_events(&mut self) {
         while let Some(link) = self.link.as_ref().filter(|_| !self.event_requests.is_empty()) {
             let event = self.target.with(link.key, |controller| controller.events.take()).flatten();
             let Some(event) = event else { return };

@@ -44,13 +44,13 @@ pub(crate) struct ExportedDevice {
     /// Bytes of a mapping unit, the smallest range that is trimmed.
     unit: u64,
     /// Number of events of the device of which its clients know.
-    told_events: u64,
+    reported_events: u64,
 }
 
 impl ExportedDevice {
     pub(crate) fn new(name: String, device: ServedDevice, image: Option<Box<DeviceImage>>) -> Self {
         let unit = device.identify().optimal_io.0;
-        let told_events = device.event_count();
+        let reported_events = device.event_count();
         // Commands that were under way in an opened image go on without a client; their tags are taken.
         let pending = IndexedPool::with_reserved(device.tags().map(|tag| tag.0));
         Self {
@@ -63,7 +63,7 @@ impl ExportedDevice {
             pending,
             zeroings: ZeroingPool::default(),
             unit,
-            told_events,
+            reported_events,
         }
     }
 
@@ -88,9 +88,9 @@ impl ExportedDevice {
 
     /// The critical warning of the device's health log, if anything has happened to the device since the last call.
     #[inline]
-    pub(crate) fn take_warning(&mut self) -> Option<u8> {
+    pub(crate) fn changed_warning(&mut self) -> Option<u8> {
         let events = self.device.event_count();
-        let has_news = std::mem::replace(&mut self.told_events, events) != events;
+        let has_news = std::mem::replace(&mut self.reported_events, events) != events;
         has_news.then(|| self.device.whole_health_log().critical_warning)
     }
 

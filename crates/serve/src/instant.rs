@@ -58,7 +58,13 @@ pub(crate) fn serve(
     };
     let (messages, receiver) = channel();
     let (board, waker) = (Arc::new(StatusBoard::new()), poller.waker());
-    let handle = ServerHandle { messages, waker, board: board.clone(), uri: facts.uris[0].as_str().into() };
+    let handle = ServerHandle {
+        messages,
+        waker,
+        board: board.clone(),
+        uri: facts.uris[0].as_str().into(),
+        nvme_uri: None,
+    };
     let offer = Arc::new(ExportOffer::new(vec![export])?);
     let mut clients = ClientSessions::new(vec![listener], None, &poller)?;
     clients.offer(&offer)?;

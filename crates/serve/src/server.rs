@@ -160,6 +160,12 @@ impl DeviceServer {
             waker: poller.waker(),
             board: board.clone(),
             uri: listeners[0].uri(&export).into(),
+            // The door for NVMe/TCP comes last.
+            nvme_uri: config
+                .nvme
+                .as_ref()
+                .and_then(|_| listeners.last())
+                .map(|door| door.uri(&export).into()),
         };
         Ok((Self { config, export, listeners, tls, poller, messages, board }, handle))
     }

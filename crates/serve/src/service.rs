@@ -234,7 +234,7 @@ impl LoopService for DeviceService {
 
     fn take_news(&mut self, news: &mut Vec<DeviceNews>) {
         for (device, exported) in (0..).zip(&mut self.devices) {
-            let warning = exported.take_warning();
+            let warning = exported.changed_warning();
             news.extend(warning.map(|critical_warning| DeviceNews { device, critical_warning }));
         }
     }

@@ -72,7 +72,7 @@ impl<S: LoopService> ServiceLoop<S> {
         self.service.do_due();
         self.service.leap();
         self.service.take_news(&mut self.news);
-        self.clients.tell(&mut self.news);
+        self.clients.pass_on_news(&mut self.news);
         self.send_replies(!answered.is_empty())?;
         // Answers to other threads leave after the commit, as replies to clients do.
         for (sender, answer) in answered {

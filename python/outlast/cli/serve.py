@@ -42,6 +42,7 @@ Examples:
   outlast serve serve-drive
   outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
+  outlast serve mine.toml --nvme tcp:127.0.0.1:4420
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
@@ -53,6 +54,11 @@ Examples:
     "--listen",
     metavar="PLACE",
     help="unix:PATH, or tcp:ADDRESS:PORT on this machine. Default: a socket in a new folder that only you can enter.",
+)
+@click.option(
+    "--nvme",
+    metavar="PLACE",
+    help="Also serve hosts over NVMe/TCP at tcp:ADDRESS:PORT: `nvme connect` makes it /dev/nvme0n1.",
 )
 @click.option("--insecure", is_flag=True, help="Allow other machines to connect, even without encryption.")
 @path_option("--tls-cert", metavar="FILE", help="Use TLS, with the server's certificate in this PEM file.")
@@ -90,7 +96,7 @@ Examples:
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell, with the address in $uri and the path of --file in $file; stop serving when it ends.",
+    help="Run this in a shell, with the address in $uri, that of --nvme in $nvme and the path of --file in $file; stop serving when it ends.",
 )
 @click.option(
     "--name",
@@ -112,6 +118,7 @@ def serve_command(
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
     listen: str | None,
+    nvme: str | None,
     insecure: bool,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -128,7 +135,7 @@ def serve_command(
     quiet: bool,
     **keeping: Unpack[ImageOptions],
 ) -> int:
-    """Serve the drive or array of SCENARIO to real clients over the NBD protocol.
+    """Serve the drive or array of SCENARIO to real clients over the NBD protocol, and over NVMe/TCP.
 
     The scenario describes the drive and its preconditioning; its workload is not run. The address is printed on
     standard output when the drive is ready. Ctrl-C or SIGTERM ends it cleanly, like a host that shuts down.
@@ -151,6 +158,8 @@ def serve_command(
 
     if insecure and (tls_cert is None or tls == "offer"):
         warn_if_open(listen)
+    if insecure:
+        warn_if_open(nvme)
     # From here on there is a socket to be removed.
     interrupts.defer_signals()
     with _Place(listen) as place, _file(file) as as_file:
@@ -158,6 +167,7 @@ def serve_command(
             layers,
             overrides,
             listen=place,
+            nvme=nvme,
             insecure=insecure,
             tls_cert=_text(tls_cert),
             tls_key=_text(tls_key),
@@ -246,6 +256,8 @@ def _attend(
             if file is not None:
                 file.open(server.uri)
                 known["file"] = str(file.path)
+            if nvme := server.nvme_uri:
+                known["nvme"] = nvme
             show(facts, captive, quiet)
             open_control()
             if captive is not None:

@@ -27,6 +27,8 @@ class ImageOptions(TypedDict, total=False):
 class AccessOptions(TypedDict, total=False):
     """Access to the server: `outlast serve` has an option for each."""
 
+    nvme: str | None
+    """Address at which hosts connect by NVMe/TCP, too."""
     insecure: bool
     """Allow other computers to connect without encryption."""
     tls_cert: str | None

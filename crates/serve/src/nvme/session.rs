@@ -92,8 +92,8 @@ impl WireSession for NvmeSession {
 
     fn tls_started(&mut self) {}
 
-    fn hear(&mut self, news: DeviceNews) {
-        self.connection.hear(news.critical_warning);
+    fn report_news(&mut self, news: DeviceNews) {
+        self.connection.report_warning(news.critical_warning);
     }
 
     fn silence_limit(&self) -> Option<Duration> {

@@ -92,7 +92,7 @@ pub(crate) trait WireSession: Debug + Send {
     fn tls_started(&mut self);
 
     /// Notes what the device tells unasked.
-    fn hear(&mut self, _news: DeviceNews) {}
+    fn report_news(&mut self, _news: DeviceNews) {}
 
     /// Longest time for which the client may be silent; `None` without limit.
     fn silence_limit(&self) -> Option<Duration> {

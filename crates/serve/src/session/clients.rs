@@ -168,13 +168,13 @@ impl ClientSessions {
     }
 
     /// Passes what devices tell unasked to the sessions that have opened them.
-    pub(crate) fn tell(&mut self, news: &mut Vec<DeviceNews>) {
+    pub(crate) fn pass_on_news(&mut self, news: &mut Vec<DeviceNews>) {
         for news in news.drain(..) {
             for number in 0..self.sessions.len() {
                 if let Some(session) = &mut self.sessions[number]
                     && session.target == Some(ExportTarget::device(news.device))
                 {
-                    session.wire.hear(news);
+                    session.wire.report_news(news);
                     self.enlist(number as u32);
                 }
             }
