@@ -104,18 +104,22 @@ impl TcpConnection {
 
     /// The next event.
     pub fn poll(&mut self) -> Option<QueueEvent<'_>> {
-        while self.wants_input() {
-            match self.take_unit() {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => self.terminate(error),
-            }
+        // One unit after another, with all that it brings about, so that it does not matter how many have come at once.
+        loop {
             self.begin_waiting();
             self.queue_ends();
+            if self.queue.has_event() {
+                return self.queue.poll();
+            }
+            if !self.wants_input() {
+                return None;
+            }
+            match self.take_unit() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => self.terminate(error),
+            }
         }
-        self.begin_waiting();
-        self.queue_ends();
-        if self.queue.has_event() { self.queue.poll() } else { None }
     }
 
     /// Takes the answer to a request.

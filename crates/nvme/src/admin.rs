@@ -29,8 +29,8 @@ const DISCOVERY_OPCODES: [u8; 6] =
 /// Features that are none of the discovery service's: those of I/O queues and of a medium.
 const IO_FEATURES: [u8; 8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A];
 
-/// Longest piece of a question for lost blocks, in bytes: devices count sectors in 32 bits.
-const LOST_STEP: u64 = 1 << 40;
+/// Longest piece of a question for lost blocks, in bytes: the answer takes time of the server, in which others wait.
+const LOST_STEP: u64 = 1 << 30;
 
 /// What a command comes to.
 #[derive(Debug)]

@@ -55,7 +55,8 @@ impl HostQueue {
         self.held -= running.cost();
         let entry = running.entry;
         if let Some(failure) = failure {
-            let is_write = entry.opcode() & 3 == 1;
+            // A Copy that still reads has another end.
+            let is_write = entry.opcode() & 3 == 1 && running.plan.end == PlanEnd::Nothing;
             return self.fail(&entry, status_of(failure, is_write), 0);
         }
         let id = entry.command_id();

@@ -3,6 +3,7 @@
 use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
+use super::completions::lost_runs;
 use super::{ExportedDevice, MAX_STATUS_BYTES, ReadyReplies};
 use crate::input::DeviceInput;
 use crate::pending::CommandPurpose;
@@ -33,8 +34,9 @@ impl ExportedDevice {
                 replies.push((origin, BlockReply::Extents(extents)));
             }
             BlockOp::LbaStatus => {
-                let runs = self.device.lba_status(member.into(), lba, sectors);
-                replies.push((origin, BlockReply::LbaRuns(runs.unwrap_or_default())));
+                let wanted = self.device.lba_status(member.into(), lba, sectors).unwrap_or_default();
+                let extents = self.device.member_extents(member, lba, sectors);
+                replies.push((origin, BlockReply::LostRuns(lost_runs(&wanted, &extents))));
             }
             BlockOp::Health => replies.push((
                 origin,

@@ -61,7 +61,7 @@ impl WireSession for NbdSession {
                     extents.iter().map(|(context, extents)| (*context, &extents[..])).collect();
                 self.connection.extents(id, &extents);
             }
-            BlockReply::LbaRuns(_) | BlockReply::Health(_) => unreachable!("NBD asks for neither"),
+            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("NBD asks for neither"),
             BlockReply::Failed(failure) => self.connection.fail(id, nbd_failure(failure)),
         }
     }

@@ -135,12 +135,9 @@ fn device_answer(reply: BlockReply) -> DeviceAnswer {
     match reply {
         BlockReply::Done => DeviceAnswer::Done,
         BlockReply::Data(data) => DeviceAnswer::Data(data),
-        BlockReply::LbaRuns(runs) => DeviceAnswer::Lost(
+        BlockReply::LostRuns(runs) => DeviceAnswer::Lost(
             runs.iter()
-                .map(|run| LostRange {
-                    offset: run.lba.0 * SECTOR_BYTES,
-                    length: u64::from(run.sectors) * SECTOR_BYTES,
-                })
+                .map(|run| LostRange { offset: run.lba.0 * SECTOR_BYTES, length: run.sectors * SECTOR_BYTES })
                 .collect(),
         ),
         BlockReply::Health(page) => DeviceAnswer::Health(page),

@@ -26,7 +26,7 @@ impl ExportAbilities {
     pub(crate) const PREFETCH: Self = Self(1 << 3);
     /// Queries for the state of sectors.
     pub(crate) const STATUS: Self = Self(1 << 4);
-    /// Questions for the health log, and for sectors that are to be written again.
+    /// Questions for the health log, and for sectors that are lost or to be written again.
     pub(crate) const HEALTH: Self = Self(1 << 5);
 
     /// True if all of `other` are allowed.

@@ -1,7 +1,7 @@
 //! Requests to devices, and the replies.
 
 use outlast_device::health_log::PAGE_BYTES;
-use outlast_device::{Extent, LbaRun};
+use outlast_device::{Extent, SectorRun};
 use outlast_units::Bytes;
 
 /// A session's name for a request in flight. Free again once the request is answered.
@@ -55,7 +55,8 @@ pub(crate) enum BlockOp<'a> {
     Prefetch,
     /// Question for the state of sectors, answered with [`BlockReply::Extents`]. May be as long as the export.
     Status,
-    /// Question for the sectors that the device wants written again, answered with [`BlockReply::LbaRuns`]. May be as long as the export.
+    /// Question for the sectors that are lost or that the device wants written again, answered with [`BlockReply::LostRuns`]. May be as long as the
+    /// export.
     LbaStatus,
     /// Question for the health log, answered with [`BlockReply::Health`].
     Health,
@@ -70,8 +71,8 @@ pub(crate) enum BlockReply {
     Data(Vec<u8>),
     /// Runs of sectors from the request's offset on, at least one, which may end before the request does, and not behind the export's end.
     Extents(Vec<Extent>),
-    /// All runs of sectors that are to be written again, in order of address.
-    LbaRuns(Vec<LbaRun>),
+    /// All runs of sectors that are lost or to be written again, in order of address; they do not touch.
+    LostRuns(Vec<SectorRun>),
     /// The page of the health log.
     Health(Box<[u8; PAGE_BYTES]>),
     /// Failure, of any request.

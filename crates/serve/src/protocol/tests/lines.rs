@@ -227,7 +227,7 @@ impl WireSession for LineSession {
                     extents.iter().map(|run| format!("{}:{}", run.sectors, state(run))).collect();
                 self.say(format!("MAP {tag} {}", runs.join(" ")));
             }
-            BlockReply::LbaRuns(_) | BlockReply::Health(_) => unreachable!("lines ask for neither"),
+            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("lines ask for neither"),
             BlockReply::Failed(failure) => {
                 let place = failure.at.map_or("-".to_owned(), |at| (at / SECTOR_BYTES).to_string());
                 self.say(format!("FAIL {tag} {:?} {place}", failure.kind));
