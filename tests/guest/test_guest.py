@@ -1,4 +1,4 @@
-"""Do Linux's own RAID and the kernel's NBD client and NVMe/TCP host get along with served drives? `make test-guest`.
+"""Do Linux's own RAID, NBD client and NVMe/TCP host get along with served drives? `make test-guest`.
 
 Each test boots a virtual machine with Debian's kernel, which reaches the drives through its network: half a minute,
 each where nothing else runs.
@@ -19,8 +19,8 @@ from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"
-APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep sync tail tr
-umount uname"""
+APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep sync tail
+tr umount uname"""
 PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
 MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456", "crc32c_generic", "ext4")
 NETWORK = "-nic user,model=virtio-net-pci".split()
@@ -124,9 +124,11 @@ def test_the_kernels_nvme_host_has_a_drive_of_its_own(folder: Path) -> None:
             else:
                 served.fault(die=3)
             guest.answer()
-        wanted = {sector for run in served.lba_status() for sector in sectors(run["offset"] // 512, run["length"] // 512)}
+        wanted = {
+            sector for run in served.lba_status() for sector in sectors(run["offset"] // 512, run["length"] // 512)
+        }
         cuts = served.ask({"do": "smart", "format": "smartctl"})["nvme_smart_health_information_log"]
-    assert guest.value("discovered").startswith("nqn.") and served.nvme_uri.endswith(guest.value("discovered"))
+    assert guest.value("discovered").startswith("nqn.") and str(served.nvme_uri).endswith(guest.value("discovered"))
     for name in ("read", "read with digests"):
         assert guest.value(name) == guest.value("written"), name
     assert guest.value("more after the cut") == guest.value("more")

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 use outlast_nvme::{DataTransfer, DeviceAnswer, HostQueue, NvmeStatus, QueueEvent, SubmissionEntry};
 
-use crate::input::InputBuffer;
-use crate::output::OutputQueue;
+use crate::input::UnitInput;
+use crate::output::UnitOutput;
 use crate::pdu::{self, Digests, FatalError};
 
 /// Output at which no more input is taken until some of it is sent.
@@ -18,8 +18,8 @@ const BY_TRANSPORT: u8 = 0x5A;
 
 /// Progress of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionPhase {
-    /// ICReq has not come yet.
+enum LinkPhase {
+    /// `ICReq` has not come yet.
     Greeting,
     /// Commands come.
     Open,
@@ -52,15 +52,15 @@ struct DataFromHost {
 #[derive(Debug)]
 pub struct TcpConnection {
     queue: HostQueue,
-    phase: ConnectionPhase,
+    phase: LinkPhase,
     digests: Digests,
     /// Alignment of data in units for the host, in bytes.
     alignment: usize,
-    input: InputBuffer,
+    input: UnitInput,
     waiting: VecDeque<WaitingCommand>,
     /// Commands whose data has been asked for, by transfer tag.
     transfers: Vec<Option<DataFromHost>>,
-    output: OutputQueue,
+    output: UnitOutput,
     allowed: u64,
     is_short: bool,
     is_shutting_down: bool,
@@ -73,13 +73,13 @@ impl TcpConnection {
     pub fn new(queue: HostQueue) -> Self {
         Self {
             queue,
-            phase: ConnectionPhase::Greeting,
+            phase: LinkPhase::Greeting,
             digests: Digests::default(),
             alignment: 4,
-            input: InputBuffer::new(),
+            input: UnitInput::new(),
             waiting: VecDeque::new(),
             transfers: Vec::new(),
-            output: OutputQueue::default(),
+            output: UnitOutput::default(),
             allowed: u64::MAX,
             is_short: false,
             is_shutting_down: false,
@@ -99,7 +99,7 @@ impl TcpConnection {
 
     /// True if input is wanted.
     pub fn wants_input(&self) -> bool {
-        self.phase != ConnectionPhase::Ended && self.output.len() < OUTPUT_LIMIT
+        self.phase != LinkPhase::Ended && self.output.len() < OUTPUT_LIMIT
     }
 
     /// The next event.
@@ -181,7 +181,7 @@ impl TcpConnection {
 
     /// True once the connection is of no use: output that is left is to be sent, then it is closed.
     pub fn is_ended(&self) -> bool {
-        self.phase == ConnectionPhase::Ended
+        self.phase == LinkPhase::Ended
     }
 
     /// True if the controller of the queue is gone: the connection is to be closed at once.
@@ -263,7 +263,7 @@ impl TcpConnection {
     fn terminate(&mut self, error: FatalError) {
         let unit = pdu::termination(error, self.input.bytes());
         self.output.push(unit);
-        self.phase = ConnectionPhase::Ended;
+        self.phase = LinkPhase::Ended;
         self.waiting.clear();
         self.transfers.clear();
         self.held = 0;

@@ -2,20 +2,20 @@
 
 use crate::pdu::{COMMON_BYTES, CommonHeader};
 
-/// Most data of one H2CData unit, in bytes (MAXH2CDATA).
+/// Most data of one `H2CData` unit, in bytes (MAXH2CDATA).
 pub(crate) const MAX_DATA: usize = 64 << 10;
 /// Length of the buffer: the longest unit has at most 255 bytes before its data, and a digest behind it.
 const BUFFER_BYTES: usize = MAX_DATA + 512;
 
 /// Buffer of input, in which units lie one behind another.
 #[derive(Debug)]
-pub(crate) struct InputBuffer {
+pub(crate) struct UnitInput {
     bytes: Vec<u8>,
     from: usize,
     to: usize,
 }
 
-impl InputBuffer {
+impl UnitInput {
     pub(crate) fn new() -> Self {
         Self { bytes: vec![0; BUFFER_BYTES], from: 0, to: 0 }
     }

@@ -1,6 +1,6 @@
-//! The controller's side of the NVMe/TCP transport without sockets: bytes in, requests to the device out; answers in, bytes out.
+//! The controller's side of the `NVMe/TCP` transport without sockets: bytes in, requests to the device out; answers in, bytes out.
 //!
-//! Each connection of a host is a [`TcpConnection`] before a [`outlast_nvme::HostQueue`]. It reads and writes the protocol data units of the NVMe/TCP
+//! Each connection of a host is a [`TcpConnection`] before a [`outlast_nvme::HostQueue`]. It reads and writes the protocol data units of the `NVMe/TCP`
 //! Transport Specification 1.0: with digests (CRC32C) of headers and data as the host wishes, data in capsules or asked for by R2T, and alignment as the
 //! host wishes. There is one R2T for all data of a command. Not there: TLS, and success without a completion.
 //!

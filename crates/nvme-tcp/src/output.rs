@@ -7,14 +7,14 @@ const LARGE: usize = 16 << 10;
 
 /// Output in pieces, in order.
 #[derive(Debug, Default)]
-pub(crate) struct OutputQueue {
+pub(crate) struct UnitOutput {
     pieces: VecDeque<Vec<u8>>,
     /// Bytes of the first piece that are sent.
     sent: usize,
     length: usize,
 }
 
-impl OutputQueue {
+impl UnitOutput {
     /// Adds bytes. Short pieces are joined; a long one is kept as it is.
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         self.length += bytes.len();

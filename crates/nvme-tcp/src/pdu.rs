@@ -1,4 +1,4 @@
-//! Protocol data units of NVMe/TCP (NVMe/TCP Transport Specification 1.0, section 3.6).
+//! Protocol data units of `NVMe/TCP` (`NVMe/TCP` Transport Specification 1.0, section 3.6).
 
 /// Types of units.
 pub(crate) const IC_REQ: u8 = 0x00;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::initiator::{HostCommand, HostWire, LinkWishes};
+use crate::initiator::{HostWire, LinkWishes, WireCommand};
 use crate::memory::{BLOCKS, MemoryTarget};
 
 const BOTH: LinkWishes =
@@ -15,7 +15,7 @@ fn writer(target: &MemoryTarget) -> Vec<u8> {
     for at in 0..12 {
         let blocks = if at % 3 == 0 { 40 } else { 4 };
         let data = (at * 64..at * 64 + blocks).flat_map(|block| [block as u8 | 1; 512]).collect();
-        io.run(HostCommand::write(at * 64, data, false)).unwrap();
+        io.run(WireCommand::write(at * 64, data, false)).unwrap();
     }
     io.wire.sent
 }
@@ -99,7 +99,7 @@ fn commands_wait_for_memory_and_all_are_carried_out() {
     let mut io = target.io(&admin, 1, LinkWishes::default());
     io.wire.delayed = Some(Vec::new());
     io.wire.connection.allow(1 << 20);
-    let ids: Vec<u16> = (0..64).map(|_| io.send(HostCommand::read(0, 1024))).collect();
+    let ids: Vec<u16> = (0..64).map(|_| io.send(WireCommand::read(0, 1024))).collect();
     assert!(io.wire.connection.is_short());
     assert!(io.wire.connection.held() <= 1 << 20, "{}", io.wire.connection.held());
     while io.wire.connection.in_flight() > 0 {
@@ -121,7 +121,7 @@ fn data_comes_for_writes_that_were_asked_for_while_others_wait_for_memory() {
     let mut io = target.io(&admin, 1, LinkWishes::default());
     io.wire.connection.allow(1);
     let ids: Vec<u16> = (0..32_u8)
-        .map(|at| io.send(HostCommand::write(u64::from(at) * 64, vec![at + 1; 64 * 512], false)))
+        .map(|at| io.send(WireCommand::write(u64::from(at) * 64, vec![at + 1; 64 * 512], false)))
         .collect();
     assert!(io.wire.connection.held() <= 64 * 512, "one at a time");
     for id in ids {
@@ -175,10 +175,10 @@ fn a_wrong_digest_of_a_header_ends_the_connection_and_one_of_data_fails_the_comm
     let clean = target.device.borrow().bytes.clone();
     let before = io.wire.sent.len();
     let mut copy = target.io(&admin, 2, BOTH);
-    copy.send(HostCommand::write(0, vec![5; 512], false));
+    copy.send(WireCommand::write(0, vec![5; 512], false));
     let mut bytes = copy.wire.sent.split_off(before);
     target.device.borrow_mut().bytes.clone_from(&clean);
-    let id = io.send(HostCommand::flush());
+    let id = io.send(WireCommand::flush());
     io.wait(id).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     io.wire.send(&bytes);
@@ -197,9 +197,9 @@ fn more_commands_than_the_queue_has_entries_end_the_connection() {
     let mut io = target.io(&admin, 1, LinkWishes::default());
     io.wire.delayed = Some(Vec::new());
     for at in 0..128 {
-        io.send(HostCommand::read(at % BLOCKS, 1));
+        io.send(WireCommand::read(at % BLOCKS, 1));
     }
     assert!(!io.wire.connection.is_ended());
-    io.send(HostCommand::read(0, 1));
+    io.send(WireCommand::read(0, 1));
     assert!(io.wire.connection.is_ended());
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::initiator::{HostCommand, LinkWishes};
+use crate::initiator::{LinkWishes, WireCommand};
 use crate::memory::{BLOCKS, MemoryTarget};
 
 /// A command on a part of the namespace.
@@ -56,6 +56,9 @@ fn part(map: &[u8], lba: u64, blocks: u64) -> Option<std::ops::Range<usize>> {
     (range.end <= map.len()).then_some(range)
 }
 
+/// Some block lies beyond the namespace.
+const BEYOND: Result<(u64, Vec<u8>), u16> = Err(0x080);
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -65,7 +68,6 @@ proptest! {
         let admin = target.admin(wishes);
         let mut io = target.io(&admin, 1, wishes);
         let mut map = vec![0_u8; BLOCKS as usize * 512];
-        const BEYOND: Result<(u64, Vec<u8>), u16> = Err(0x080);
         let done = Ok((0, Vec::new()));
         for step in steps {
             let (outcome, expected) = match step {
@@ -75,38 +77,40 @@ proptest! {
                         map[range].copy_from_slice(&data);
                         done.clone()
                     });
-                    (io.run(HostCommand::write(lba, data, fua)), expected)
+                    (io.run(WireCommand::write(lba, data, fua)), expected)
                 }
                 MapStep::Read { lba, blocks } => {
                     let expected = part(&map, lba, blocks).map_or(BEYOND, |range| Ok((0, map[range].to_vec())));
-                    (io.run(HostCommand::read(lba, blocks)), expected)
+                    (io.run(WireCommand::read(lba, blocks)), expected)
                 }
                 MapStep::Zero { lba, blocks, may_deallocate } => {
                     let expected = part(&map, lba, blocks).map_or(BEYOND, |range| {
                         map[range].fill(0);
                         done.clone()
                     });
-                    (io.run(HostCommand::write_zeroes(lba, blocks, may_deallocate)), expected)
+                    (io.run(WireCommand::write_zeroes(lba, blocks, may_deallocate)), expected)
                 }
                 MapStep::Deallocate(ranges) => {
                     let parts: Option<Vec<_>> =
                         ranges.iter().map(|&(lba, blocks)| part(&map, lba, blocks.into())).collect();
                     let expected = parts.map_or(BEYOND, |parts| {
-                        parts.into_iter().for_each(|range| map[range].fill(0));
+                        for range in parts {
+                            map[range].fill(0);
+                        }
                         done.clone()
                     });
-                    (io.run(HostCommand::deallocate(&ranges)), expected)
+                    (io.run(WireCommand::deallocate(&ranges)), expected)
                 }
                 MapStep::Compare { lba, blocks, is_equal } => {
                     let mut data = part(&map, lba, blocks).map_or(vec![0; blocks as usize * 512], |range| map[range].to_vec());
                     *data.last_mut().unwrap() ^= u8::from(!is_equal);
                     let expected = part(&map, lba, blocks)
                         .map_or(BEYOND, |_| if is_equal { done.clone() } else { Err(0x285) });
-                    (io.run(HostCommand::compare(lba, data)), expected)
+                    (io.run(WireCommand::compare(lba, data)), expected)
                 }
                 MapStep::Verify { lba, blocks } => {
                     let expected = part(&map, lba, blocks).map_or(BEYOND, |_| done.clone());
-                    (io.run(HostCommand::verify(lba, blocks)), expected)
+                    (io.run(WireCommand::verify(lba, blocks)), expected)
                 }
                 MapStep::Copy { from, to } => {
                     let parts: Option<Vec<_>> =
@@ -120,9 +124,9 @@ proptest! {
                         }
                         _ => BEYOND,
                     };
-                    (io.run(HostCommand::copy(&from, to)), expected)
+                    (io.run(WireCommand::copy(&from, to)), expected)
                 }
-                MapStep::Flush => (io.run(HostCommand::flush()), done.clone()),
+                MapStep::Flush => (io.run(WireCommand::flush()), done.clone()),
             };
             prop_assert!(outcome == expected, "{:?} instead of {:?}", outcome.map(|one| one.1.len()), expected.map(|one| one.1.len()));
         }
@@ -136,31 +140,31 @@ fn what_a_command_says_reaches_the_device() {
     let target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());
     let mut io = target.io(&admin, 1, LinkWishes::default());
-    io.run(HostCommand::range(0x02, 0, 1, 1 << 31).returning(512)).unwrap();
+    io.run(WireCommand::range(0x02, 0, 1, 1 << 31).returning(512)).unwrap();
     assert_eq!(target.device.borrow().limited, 1, "limited retry");
-    io.run(HostCommand::range(0x02, 0, 1, 1 << 30).returning(512)).unwrap();
+    io.run(WireCommand::range(0x02, 0, 1, 1 << 30).returning(512)).unwrap();
     assert_eq!(target.device.borrow().flushes, 1, "a forced read flushes before");
-    io.run(HostCommand::write(0, vec![1; 512], false)).unwrap();
+    io.run(WireCommand::write(0, vec![1; 512], false)).unwrap();
     assert_eq!(target.device.borrow().forced, 0);
-    admin.run(HostCommand::set_feature(6, 0)).unwrap();
-    io.run(HostCommand::write(0, vec![1; 512], false)).unwrap();
+    admin.run(WireCommand::set_feature(6, 0)).unwrap();
+    io.run(WireCommand::write(0, vec![1; 512], false)).unwrap();
     assert_eq!(target.device.borrow().forced, 1, "without a write cache, every write is forced");
     target.device.borrow_mut().lost[9] = true;
-    assert_eq!(io.run(HostCommand::read(8, 4)).unwrap_err(), 0x281, "unrecovered read error");
-    assert_eq!(io.run(HostCommand::verify(8, 4)).unwrap_err(), 0x281);
-    assert_eq!(io.run(HostCommand::copy(&[(8, 4)], 100)).unwrap_err(), 0x281);
-    let too_long = HostCommand::range(0x02, 0, 2049, 0).returning(2049 * 512);
+    assert_eq!(io.run(WireCommand::read(8, 4)).unwrap_err(), 0x281, "unrecovered read error");
+    assert_eq!(io.run(WireCommand::verify(8, 4)).unwrap_err(), 0x281);
+    assert_eq!(io.run(WireCommand::copy(&[(8, 4)], 100)).unwrap_err(), 0x281);
+    let too_long = WireCommand::range(0x02, 0, 2049, 0).returning(2049 * 512);
     assert_eq!(io.run(too_long).unwrap_err(), 0x002, "longer than MDTS");
-    let elsewhere = HostCommand::new(0x02, 2, [0; 6]).returning(512);
+    let elsewhere = WireCommand::new(0x02, 2, [0; 6]).returning(512);
     assert_eq!(io.run(elsewhere).unwrap_err(), 0x00B);
-    let attributes_only = HostCommand {
+    let attributes_only = WireCommand {
         entry: {
-            let mut entry = HostCommand::deallocate(&[(0, 1)]).entry;
+            let mut entry = WireCommand::deallocate(&[(0, 1)]).entry;
             entry[44] = 0;
             entry
         },
-        ..HostCommand::deallocate(&[(0, 1)])
+        ..WireCommand::deallocate(&[(0, 1)])
     };
     io.run(attributes_only).unwrap();
-    assert_eq!(io.run(HostCommand::read(0, 1)).unwrap().1, vec![1; 512], "a hint deallocates nothing");
+    assert_eq!(io.run(WireCommand::read(0, 1)).unwrap().1, vec![1; 512], "a hint deallocates nothing");
 }

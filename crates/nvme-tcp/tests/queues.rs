@@ -1,6 +1,6 @@
 //! Queues of several hosts, and what ends with a controller.
 
-use crate::initiator::{HostCommand, LinkWishes};
+use crate::initiator::{LinkWishes, WireCommand};
 use crate::memory::{HOST, MemoryTarget, NQN};
 
 #[test]
@@ -17,10 +17,10 @@ fn two_hosts_with_queues_of_their_own_share_a_namespace() {
     assert_eq!(foreign.connect(NQN, "another-host", 1, admin.controller).unwrap_err(), 0x182, "not its own");
     foreign.connect(NQN, "another-host", 1, other.controller).unwrap();
     for (number, queue) in queues.iter_mut().enumerate() {
-        queue.run(HostCommand::write(number as u64 * 8, vec![number as u8 + 1; 4096], false)).unwrap();
+        queue.run(WireCommand::write(number as u64 * 8, vec![number as u8 + 1; 4096], false)).unwrap();
     }
     for number in 0..16 {
-        let read = foreign.run(HostCommand::read(number * 8, 8)).unwrap().1;
+        let read = foreign.run(WireCommand::read(number * 8, 8)).unwrap().1;
         assert_eq!(read, vec![number as u8 + 1; 4096]);
     }
     assert_eq!(target.target.controllers(), 2);
@@ -36,14 +36,14 @@ fn a_controller_goes_with_its_admin_queue_and_its_io_queues_with_it() {
     let admin = target.admin(LinkWishes::default());
     let mut io = target.io(&admin, 1, LinkWishes::default());
     assert!(!io.wire.connection.is_abandoned());
-    io.run(HostCommand::flush()).unwrap();
+    io.run(WireCommand::flush()).unwrap();
     drop(admin);
     assert!(io.wire.connection.is_abandoned());
     assert_eq!(target.target.controllers(), 0);
     // An I/O queue that goes leaves its number.
     let admin = target.admin(LinkWishes::default());
     drop(target.io(&admin, 1, LinkWishes::default()));
-    target.io(&admin, 1, LinkWishes::default()).run(HostCommand::flush()).unwrap();
+    target.io(&admin, 1, LinkWishes::default()).run(WireCommand::flush()).unwrap();
 }
 
 #[test]
@@ -51,23 +51,23 @@ fn a_reset_ends_io_queues_and_the_controller_can_be_enabled_again() {
     let target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());
     let io = target.io(&admin, 1, LinkWishes::default());
-    admin.run(HostCommand::set_property(0x14, 0x0046_0000)).unwrap();
+    admin.run(WireCommand::set_property(0x14, 0x0046_0000)).unwrap();
     assert!(io.wire.connection.is_abandoned());
-    assert_eq!(admin.run(HostCommand::get_property(0x1C, false)).unwrap().0, 0);
-    assert_eq!(admin.run(HostCommand::identify(1, 0)).unwrap_err(), 0x00C);
+    assert_eq!(admin.run(WireCommand::get_property(0x1C, false)).unwrap().0, 0);
+    assert_eq!(admin.run(WireCommand::identify(1, 0)).unwrap_err(), 0x00C);
     admin.enable();
-    target.io(&admin, 1, LinkWishes::default()).run(HostCommand::flush()).unwrap();
+    target.io(&admin, 1, LinkWishes::default()).run(WireCommand::flush()).unwrap();
     // A shutdown is over at once.
-    admin.run(HostCommand::set_property(0x14, 0x0046_4001)).unwrap();
-    assert_eq!(admin.run(HostCommand::get_property(0x1C, false)).unwrap().0 >> 2 & 3, 2);
+    admin.run(WireCommand::set_property(0x14, 0x0046_4001)).unwrap();
+    assert_eq!(admin.run(WireCommand::get_property(0x1C, false)).unwrap().0 >> 2 & 3, 2);
 }
 
 #[test]
 fn nothing_works_before_connect_or_for_an_unknown_subsystem() {
     let target = MemoryTarget::new();
     let mut link = target.link(LinkWishes::default());
-    assert_eq!(link.run(HostCommand::identify(1, 0)).unwrap_err(), 0x00C);
-    assert_eq!(link.run(HostCommand::get_property(0, true)).unwrap_err(), 0x00C);
+    assert_eq!(link.run(WireCommand::identify(1, 0)).unwrap_err(), 0x00C);
+    assert_eq!(link.run(WireCommand::get_property(0, true)).unwrap_err(), 0x00C);
     assert_eq!(link.connect("nqn.2014-08.org.other:x", HOST, 0, 0xFFFF).unwrap_err(), 0x182);
     assert_eq!(link.connect(NQN, HOST, 0, 7).unwrap_err(), 0x182, "controllers are not chosen");
     link.connect(NQN, HOST, 0, 0xFFFF).unwrap();
@@ -82,7 +82,7 @@ fn completions_come_in_the_order_of_the_device_and_identifiers_are_taken_once() 
     let admin = target.admin(LinkWishes::default());
     let mut io = target.io(&admin, 1, LinkWishes::default());
     io.wire.delayed = Some(Vec::new());
-    let ids: Vec<u16> = (0..100).map(|at| io.send(HostCommand::read(at, 1))).collect();
+    let ids: Vec<u16> = (0..100).map(|at| io.send(WireCommand::read(at, 1))).collect();
     assert_eq!(io.wire.connection.in_flight(), 100);
     assert!(!io.has_ended(ids[0]));
     io.wire.release();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::initiator::{HostCommand, LinkWishes};
+use crate::initiator::{LinkWishes, WireCommand};
 use crate::memory::{HOST, MemoryTarget, NQN};
 
 /// Bytes of a host that connects an I/O queue and moves data in every way, and what it gets. The device is in the same state before each call.
@@ -11,11 +11,11 @@ fn conversation(wishes: LinkWishes) -> (Vec<u8>, MemoryTarget) {
     let admin = target.admin(wishes);
     let mut io = target.io(&admin, 1, wishes);
     for round in 0..4_u8 {
-        io.run(HostCommand::write(u64::from(round) * 300, vec![round; 300 * 512], round % 2 == 0)).unwrap();
-        io.run(HostCommand::read(u64::from(round) * 300, 250)).unwrap();
-        io.run(HostCommand::compare(0, vec![0; 1024])).unwrap();
-        io.run(HostCommand::read(1 << 40, 1)).unwrap_err();
-        io.run(HostCommand::deallocate(&[(5, 5), (0, 1)])).unwrap();
+        io.run(WireCommand::write(u64::from(round) * 300, vec![round; 300 * 512], round % 2 == 0)).unwrap();
+        io.run(WireCommand::read(u64::from(round) * 300, 250)).unwrap();
+        io.run(WireCommand::compare(0, vec![0; 1024])).unwrap();
+        io.run(WireCommand::read(1 << 40, 1)).unwrap_err();
+        io.run(WireCommand::deallocate(&[(5, 5), (0, 1)])).unwrap();
     }
     (io.wire.sent, target)
 }

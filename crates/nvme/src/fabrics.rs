@@ -1,4 +1,4 @@
-//! Fabrics commands: Connect and properties (NVMe over Fabrics; Base Specification 2.0, section 6).
+//! Fabrics commands: Connect and properties (`NVMe` over Fabrics; Base Specification 2.0, section 6).
 
 use crate::bytes::{text_at, u16_at};
 use crate::entry::SubmissionEntry;

@@ -29,7 +29,7 @@ pub(crate) const ALL_NAMESPACES: u32 = u32::MAX;
 /// A subsystem of one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubsystemFacts {
-    /// NVMe Qualified Name, at most 223 bytes.
+    /// `NVMe` Qualified Name, at most 223 bytes.
     pub nqn: String,
     /// Serial number, at most 20 characters.
     pub serial: String,
@@ -56,7 +56,7 @@ pub struct NamespaceFacts {
     pub guid: [u8; 16],
 }
 
-/// Longest NVMe Qualified Name, in bytes.
+/// Longest `NVMe` Qualified Name, in bytes.
 pub const NQN_BYTES: usize = 223;
 
 /// A port of the target, as the discovery service tells it.

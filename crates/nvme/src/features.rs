@@ -85,7 +85,6 @@ impl ControllerFeatures {
             KEEP_ALIVE => self.keep_alive = value,
             // There is one power state, and no other way of recovery.
             POWER_MANAGEMENT | ERROR_RECOVERY if value == 0 => {}
-            POWER_MANAGEMENT => return Err(NvmeStatus::INVALID_FIELD),
             ERROR_RECOVERY => return Err(NvmeStatus::FEATURE_NOT_CHANGEABLE),
             _ => return Err(NvmeStatus::INVALID_FIELD),
         }

@@ -47,7 +47,7 @@ const VERIFY_STEP: u64 = 1 << 20;
 
 /// A range of blocks that lies within the namespace, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ByteRange {
+struct NamespaceRange {
     offset: u64,
     length: u64,
 }
@@ -104,7 +104,7 @@ pub(crate) fn plan(
     let has_fua = flags & FORCED_UNIT_ACCESS != 0;
     let fua = has_fua || !has_cache;
     let range = || range_of(facts, entry.two_dwords(10), u64::from(flags as u16) + 1);
-    let request = |ByteRange { offset, length }, op| PlannedRequest { offset, length, op };
+    let request = |NamespaceRange { offset, length }, op| PlannedRequest { offset, length, op };
     let read = PlannedOp::Read { limited_retry: flags & LIMITED_RETRY != 0 };
     match opcode {
         // A namespace that takes no writes has nothing to flush.
@@ -129,11 +129,11 @@ pub(crate) fn plan(
             Ok(CommandPlan::new([request(range()?, op)], PlanEnd::Nothing, 0))
         }
         VERIFY => {
-            let ByteRange { offset, length } = range()?;
+            let NamespaceRange { offset, length } = range()?;
             let end = offset + length;
             let steps = (offset..end).step_by(VERIFY_STEP as usize);
-            let requests =
-                steps.map(|at| request(ByteRange { offset: at, length: VERIFY_STEP.min(end - at) }, read));
+            let requests = steps
+                .map(|at| request(NamespaceRange { offset: at, length: VERIFY_STEP.min(end - at) }, read));
             Ok(CommandPlan::new(requests, PlanEnd::Nothing, VERIFY_STEP.min(length)))
         }
         DATASET_MANAGEMENT => deallocation(entry, data, facts),
@@ -142,12 +142,12 @@ pub(crate) fn plan(
     }
 }
 
-fn range_of(facts: &NamespaceFacts, first: u64, blocks: u64) -> Result<ByteRange, NvmeStatus> {
+fn range_of(facts: &NamespaceFacts, first: u64, blocks: u64) -> Result<NamespaceRange, NvmeStatus> {
     if first >= facts.blocks || blocks > facts.blocks - first {
         return Err(NvmeStatus::LBA_OUT_OF_RANGE);
     }
     let block = u64::from(facts.block_bytes);
-    Ok(ByteRange { offset: first * block, length: blocks * block })
+    Ok(NamespaceRange { offset: first * block, length: blocks * block })
 }
 
 fn deallocation(
@@ -162,7 +162,7 @@ fn deallocation(
         if blocks == 0 && first <= facts.blocks {
             continue;
         }
-        let ByteRange { offset, length } = range_of(facts, first, blocks)?;
+        let NamespaceRange { offset, length } = range_of(facts, first, blocks)?;
         requests.push(PlannedRequest { offset, length, op: PlannedOp::Deallocate });
     }
     if entry.dword(11) & ATTRIBUTE_DEALLOCATE == 0 {
@@ -190,7 +190,7 @@ fn copy(
         if blocks > u64::from(copy_blocks(facts)) {
             return Err(NvmeStatus::SIZE_LIMIT);
         }
-        let ByteRange { offset, length } = range_of(facts, u64_at(range, 8), count)?;
+        let NamespaceRange { offset, length } = range_of(facts, u64_at(range, 8), count)?;
         requests.push(PlannedRequest { offset, length, op: PlannedOp::Read { limited_retry: false } });
     }
     let target = range_of(facts, entry.two_dwords(10), blocks)?;

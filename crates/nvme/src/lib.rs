@@ -1,15 +1,15 @@
-//! An NVMe controller without transport, clock or device: commands and their data in, completions and requests to the device out.
+//! An `NVMe` controller without transport, clock or device: commands and their data in, completions and requests to the device out.
 //!
 //! An [`NvmeTarget`] has the controllers of all hosts. Each connection of a transport has a [`HostQueue`], which Connect makes an admin queue with a
 //! controller, or one of its I/O queues. The transport asks [`HostQueue::transfer`] for the data that a command moves, brings it, and calls
 //! [`HostQueue::begin`]; [`HostQueue::poll`] gives requests to the device, [`HostQueue::answer`] takes its answers, and [`HostQueue::take_end`]
 //! gives completions. Time limits are the caller's: [`HostQueue::silence_limit`].
 //!
-//! What is there follows the Base Specification 1.4, the NVM Command Set and NVMe over Fabrics: one namespace, Identify, features, the logs of errors,
+//! What is there follows the Base Specification 1.4, the NVM Command Set and `NVMe` over Fabrics: one namespace, Identify, features, the logs of errors,
 //! health, firmware slots, changed namespaces, effects and discovery, asynchronous events of health, Keep Alive, Get LBA Status; Flush, Write, Read,
 //! Compare, Write Zeroes, Dataset Management, Verify and Copy. Everything else is refused, and not advertised. Abort finds that the command goes on.
 //!
-//! Another transport, such as PCIe, would bring its own queues in memory and its registers, and use the same calls.
+//! Another transport, such as `PCIe`, would bring its own queues in memory and its registers, and use the same calls.
 //!
 //! Architecture invariant: this crate knows no device, socket, clock, file or thread.
 

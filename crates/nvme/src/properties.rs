@@ -1,4 +1,4 @@
-//! Properties of a controller: what registers are on PCIe.
+//! Properties of a controller: what registers are on `PCIe`.
 
 use crate::facts::{QUEUE_ENTRIES, VERSION};
 use crate::status::NvmeStatus;

@@ -1,20 +1,21 @@
 //! A queue of a host: commands in, requests to the device and completions out.
 
 mod answers;
+mod ends;
+mod steps;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::admin::{self, AdminStep};
 use crate::device::DeviceRequest;
-use crate::entry::{CommandEnd, SubmissionEntry, completion};
-use crate::events::FailedCommand;
-use crate::fabrics::{self, ConnectRequest};
-use crate::facts::{EVENT_REQUESTS, SubsystemFacts};
+use crate::entry::{CommandEnd, SubmissionEntry};
+use crate::fabrics;
+use crate::facts::SubsystemFacts;
 use crate::io;
 use crate::plan::{CommandPlan, PlanEnd};
 use crate::status::NvmeStatus;
-use crate::target::{ConnectedQueue, ControllerKey, NvmeTarget, TargetOffer};
+use crate::target::{ControllerKey, NvmeTarget, TargetOffer};
 
 /// Data that a command moves, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,8 +203,8 @@ impl HostQueue {
             return Some(QueueEvent::Opened(place));
         }
         let tag = self.due.pop_front()?;
-        let running = self.running[tag as usize].as_mut().expect("a command that is due runs");
-        let request = running.plan.requests.pop_front().expect("a command that is due has a request");
+        let running = self.running.get_mut(tag as usize)?.as_mut()?;
+        let request = running.plan.requests.pop_front()?;
         let data = if running.plan.end == PlanEnd::Nothing { &running.data } else { &running.gathered };
         Some(QueueEvent::Request(request.with_data(tag, data)))
     }
@@ -240,79 +241,6 @@ impl HostQueue {
         }
     }
 
-    fn step(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<AdminStep, RefusedCommand> {
-        let plain = |status| (status, 0);
-        if entry.opcode() == fabrics::FABRICS {
-            return self.fabrics(entry, data).map(|result| AdminStep::Done(result, Vec::new()));
-        }
-        self.transfer(entry).map_err(plain)?;
-        // Fabrics know SGLs only, and no fused operations here.
-        if entry.fuse() != 0 || !matches!(entry.data_pointer_kind(), 1 | 2) {
-            return Err(plain(NvmeStatus::INVALID_FIELD));
-        }
-        let is_full = self.event_requests.len() == EVENT_REQUESTS;
-        let link = self.link.as_ref().ok_or(plain(NvmeStatus::SEQUENCE_ERROR))?;
-        let is_io = link.queue > 0;
-        if !is_io && entry.opcode() == admin::EVENT_REQUEST && is_full {
-            return Err(plain(NvmeStatus::EVENT_LIMIT));
-        }
-        let (offer, id) = (&self.offer, link.key.id);
-        let step = self.target.with(link.key, |controller| {
-            if !controller.properties.is_ready() {
-                return Err(NvmeStatus::SEQUENCE_ERROR);
-            }
-            if !is_io {
-                return admin::begin(entry, id, controller, offer);
-            }
-            let facts = link.facts.as_ref().ok_or(NvmeStatus::SEQUENCE_ERROR)?;
-            let has_cache = controller.features.has_write_cache();
-            io::plan(entry, data, &facts.namespace, has_cache).map(AdminStep::Device)
-        });
-        step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)
-    }
-
-    fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
-        if entry.fabrics_type() == fabrics::CONNECT {
-            return self.connect(entry, data);
-        }
-        let link =
-            self.link.as_mut().filter(|link| link.queue == 0).ok_or((NvmeStatus::SEQUENCE_ERROR, 0))?;
-        let (offset, is_long) = (entry.dword(11), entry.dword(10) & 7 == 1);
-        let work = |set: Option<u64>| {
-            let done = self.target.with(link.key, |controller| match set {
-                None => controller.properties.get(offset, is_long).map(|value| (value, false)),
-                Some(value) => controller.properties.set(offset, is_long, value).map(|reset| (0, reset)),
-            });
-            done.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(|status| (status, 0))
-        };
-        match entry.fabrics_type() {
-            fabrics::PROPERTY_GET => work(None).map(|(value, _)| value),
-            fabrics::PROPERTY_SET => {
-                let (_, is_reset) = work(Some(entry.two_dwords(12)))?;
-                if is_reset {
-                    link.key = self.target.reset(link.key);
-                    // Commands of a controller that is reset get no completions.
-                    self.event_requests.clear();
-                }
-                Ok(0)
-            }
-            _ => Err((NvmeStatus::INVALID_OPCODE, 0)),
-        }
-    }
-
-    fn connect(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
-        if self.link.is_some() {
-            return Err((NvmeStatus::SEQUENCE_ERROR, 0));
-        }
-        let request = ConnectRequest::read(entry, data)?;
-        let ConnectedQueue { key, facts } = self.target.connect(&request, &self.offer)?;
-        self.opened = facts.as_ref().map(|&(place, _)| place);
-        let head = (!request.without_flow_control).then_some(1 % request.entries);
-        let facts = facts.map(|(_, facts)| facts);
-        self.link = Some(QueueLink { key, queue: request.queue, entries: request.entries, head, facts });
-        Ok(key.id.into())
-    }
-
     /// Hands a command to the device.
     fn run(&mut self, entry: &SubmissionEntry, data: Vec<u8>, plan: CommandPlan) {
         if plan.requests.is_empty() {
@@ -327,31 +255,6 @@ impl HostQueue {
         });
         self.running[place] = Some(running);
         self.due.push_back(place as u32);
-    }
-
-    fn succeed(&mut self, id: u16, result: u64, data: Vec<u8>) {
-        let completion = self.completion(id, NvmeStatus::SUCCESS, result);
-        self.ends.push_back(CommandEnd { completion, data });
-    }
-
-    fn fail(&mut self, entry: &SubmissionEntry, status: NvmeStatus, result: u64) {
-        let (command_id, namespace) = (entry.command_id(), entry.namespace());
-        if let Some(link) = &self.link {
-            let (queue, is_io) = (link.queue, link.queue > 0 && entry.opcode() != fabrics::FABRICS);
-            let lba = if is_io { entry.two_dwords(10) } else { 0 };
-            self.target.with(link.key, |controller| {
-                controller.errors.record(FailedCommand { queue, command_id, status, lba, namespace });
-            });
-        }
-        let completion = self.completion(command_id, status, result);
-        self.ends.push_back(CommandEnd { completion, data: Vec::new() });
-    }
-
-    fn completion(&self, id: u16, status: NvmeStatus, result: u64) -> [u8; 16] {
-        // Without flow control, the head is all ones once, in the completion of Connect; hosts ignore it later.
-        let (head, queue) =
-            self.link.as_ref().map_or((0, 0), |link| (link.head.unwrap_or(u16::MAX), link.queue));
-        completion(result, head, queue, id, status)
     }
 }
 

@@ -49,7 +49,7 @@ impl Served {
         self.handle.uri()
     }
 
-    /// The URI of the machine for NVMe/TCP, if it is served so.
+    /// The URI of the machine for `NVMe/TCP`, if it is served so.
     #[getter]
     fn nvme_uri(&self) -> Option<&str> {
         self.handle.nvme_uri()

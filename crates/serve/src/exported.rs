@@ -13,7 +13,7 @@ use crate::device::{RefusedInput, ServedDevice};
 use crate::image::DeviceImage;
 use crate::input::{DeviceInput, PowerChange};
 use crate::pending::{CommandPurpose, IndexedPool, PendingCommand, ZeroingPool};
-use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind};
+use crate::protocol::{BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind};
 use crate::recorder::InputRecorder;
 use crate::session::RequestOrigin;
 use crate::statistics::CommandStatistics;
@@ -86,12 +86,14 @@ impl ExportedDevice {
         Ok(fork)
     }
 
-    /// The critical warning of the device's health log, if anything has happened to the device since the last call.
+    /// What the device, which has this number, tells unasked: its critical warning, if anything has happened to it since the last call.
     #[inline]
-    pub(crate) fn changed_warning(&mut self) -> Option<u8> {
+    pub(crate) fn take_news(&mut self, device: u32) -> Option<DeviceNews> {
         let events = self.device.event_count();
         let has_news = std::mem::replace(&mut self.reported_events, events) != events;
-        has_news.then(|| self.device.whole_health_log().critical_warning)
+        let news =
+            || DeviceNews { device, critical_warning: self.device.whole_health_log().critical_warning };
+        has_news.then(news)
     }
 
     /// True if commands of clients are under way.

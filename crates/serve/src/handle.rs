@@ -101,7 +101,7 @@ pub struct ServerHandle {
     pub(crate) waker: LoopWaker,
     pub(crate) board: Arc<StatusBoard>,
     pub(crate) uri: Arc<str>,
-    /// URI of the main device for NVMe/TCP, if it is served so.
+    /// URI of the main device for `NVMe/TCP`, if it is served so.
     pub(crate) nvme_uri: Option<Arc<str>>,
 }
 
@@ -132,7 +132,7 @@ impl ServerHandle {
         &self.uri
     }
 
-    /// URI of the main device for NVMe/TCP, if it is served so.
+    /// URI of the main device for `NVMe/TCP`, if it is served so.
     pub fn nvme_uri(&self) -> Option<&str> {
         self.nvme_uri.as_deref()
     }

@@ -34,7 +34,7 @@ pub struct ServeConfig {
     pub contents: ContentsIn,
     /// Address at which the server listens.
     pub listen: ListenAddress,
-    /// Address at which hosts connect by NVMe/TCP, too; absent if they do not.
+    /// Address at which hosts connect by `NVMe/TCP`, too; absent if they do not.
     pub nvme: Option<ListenAddress>,
     /// Allows clients of other computers without encryption.
     pub insecure: bool,
@@ -65,10 +65,10 @@ pub enum ServeError {
     /// The address cannot be used.
     #[error("--listen {0}")]
     Listen(#[from] ListenError),
-    /// The address for NVMe/TCP cannot be used.
+    /// The address for `NVMe/TCP` cannot be used.
     #[error("--nvme {0}")]
     NvmeListen(ListenError),
-    /// NVMe/TCP is not encrypted, and clients must encrypt.
+    /// `NVMe/TCP` is not encrypted, and clients must encrypt.
     #[error(
         "--nvme: sessions of NVMe/TCP are not encrypted; with --tls-cert, say --tls offer, which allows that"
     )]
@@ -143,10 +143,7 @@ impl DeviceServer {
         };
         check_name("export", &export).map_err(EngineError::from)?;
         let bind = |(listen, protocol): (ListenAddress, Box<dyn WireProtocol>)| {
-            let refused = |error| match config.nvme.as_ref() == Some(&listen) && !protocol.can_encrypt() {
-                true => ServeError::NvmeListen(error),
-                false => ServeError::Listen(error),
-            };
+            let refused = if protocol.can_encrypt() { ServeError::Listen } else { ServeError::NvmeListen };
             let socket = ClientListener::bind(&listen).map_err(refused)?;
             Ok(ProtocolListener { socket, protocol })
         };

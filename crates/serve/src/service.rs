@@ -233,10 +233,8 @@ impl LoopService for DeviceService {
     }
 
     fn take_news(&mut self, news: &mut Vec<DeviceNews>) {
-        for (device, exported) in (0..).zip(&mut self.devices) {
-            let warning = exported.changed_warning();
-            news.extend(warning.map(|critical_warning| DeviceNews { device, critical_warning }));
-        }
+        let devices = (0..).zip(&mut self.devices);
+        news.extend(devices.filter_map(|(number, exported)| exported.take_news(number)));
     }
 
     fn commit(&mut self, has_replies: bool) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Does a drive behind NVMe/TCP keep what it is given, and tell the truth about what it loses? The host is that of the tests of `nvme-tcp`.
+//! Does a drive behind `NVMe/TCP` keep what it is given, and tell the truth about what it loses? The host is that of the tests of `nvme-tcp`.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,7 +6,8 @@
     reason = "a test fails by panicking, and clients need sockets"
 )]
 
-use std::collections::BTreeSet;
+mod losses;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use outlast_serve::{ClockMode, ContentsIn, DeviceServer, ServeConfig, ServerHand
 use outlast_units::SECTOR_BYTES;
 use serde_json::{Value, json};
 
-use crate::initiator::{HostCommand, HostLink, HostWire, LinkWishes};
+use crate::initiator::{HostLink, HostWire, LinkWishes, WireCommand};
 use crate::support::client::{Client, READ};
 use crate::support::{DRIVE, bytes, scenario};
 
@@ -46,7 +47,7 @@ impl HostWire for SocketWire {
 
 type SocketLink = HostLink<SocketWire>;
 
-/// A served drive with a door for NBD and one for NVMe/TCP.
+/// A served drive with a door for NBD and one for `NVMe/TCP`.
 struct NvmeServer {
     handle: ServerHandle,
     folder: tempfile::TempDir,
@@ -107,18 +108,6 @@ fn config(text: &str, folder: &tempfile::TempDir) -> ServeConfig {
     }
 }
 
-/// Blocks that a list of Get LBA Status names.
-fn listed(page: &[u8]) -> BTreeSet<u64> {
-    let count = u32::from_le_bytes(page[..4].try_into().unwrap()) as usize;
-    let descriptors = page[8..].chunks_exact(16).take(count);
-    descriptors
-        .flat_map(|one| {
-            let first = u64::from_le_bytes(one[..8].try_into().unwrap());
-            first..first + u64::from(u32::from_le_bytes(one[8..12].try_into().unwrap()))
-        })
-        .collect()
-}
-
 #[test]
 fn hosts_of_both_protocols_see_one_drive() {
     let served = NvmeServer::new(DRIVE);
@@ -132,7 +121,7 @@ fn hosts_of_both_protocols_see_one_drive() {
         let ids: Vec<u16> = (0..8)
             .map(|at| {
                 let sectors = if at % 2 == 0 { 8 } else { 64 };
-                queue.send(HostCommand::write(
+                queue.send(WireCommand::write(
                     number * 1024 + at * 64,
                     bytes(sectors, number * 8 + at),
                     false,
@@ -142,112 +131,31 @@ fn hosts_of_both_protocols_see_one_drive() {
         ids.into_iter().for_each(|id| {
             queue.wait(id).unwrap();
         });
-        queue.run(HostCommand::flush()).unwrap();
+        queue.run(WireCommand::flush()).unwrap();
     }
     let mut nbd = Client::open(&served.folder.path().join("nbd"), "drive");
     for number in 0..4_u64 {
         for at in 0..8 {
             let sectors = if at % 2 == 0 { 8 } else { 64 };
             let (lba, expected) = (number * 1024 + at * 64, bytes(sectors, number * 8 + at));
-            let read = foreign.run(HostCommand::read(lba, sectors.into())).unwrap().1;
+            let read = foreign.run(WireCommand::read(lba, sectors.into())).unwrap().1;
             assert!(read == expected, "{number} {at}");
-            foreign.run(HostCommand::compare(lba, expected.clone())).unwrap();
+            foreign.run(WireCommand::compare(lba, expected.clone())).unwrap();
             let cookie = nbd.ask(READ, 0, lba * SECTOR_BYTES, sectors * SECTOR_BYTES as u32, &[]);
             nbd.drain();
             assert!(nbd.answers.remove(&cookie).unwrap() == (0, expected));
         }
     }
-    queues[0].run(HostCommand::copy(&[(0, 8), (64, 8)], 4096)).unwrap();
-    queues[1].run(HostCommand::deallocate(&[(0, 8)])).unwrap();
-    queues[2].run(HostCommand::write_zeroes(64, 8, true)).unwrap();
+    queues[0].run(WireCommand::copy(&[(0, 8), (64, 8)], 4096)).unwrap();
+    queues[1].run(WireCommand::deallocate(&[(0, 8)])).unwrap();
+    queues[2].run(WireCommand::write_zeroes(64, 8, true)).unwrap();
     let copied = [bytes(8, 0), bytes(64, 1)[..4096].to_vec()].concat();
-    assert!(foreign.run(HostCommand::read(4096, 16)).unwrap().1 == copied);
-    assert!(foreign.run(HostCommand::read(0, 8)).unwrap().1 == vec![0; 4096]);
-    assert!(foreign.run(HostCommand::read(64, 8)).unwrap().1 == vec![0; 4096]);
-    foreign.run(HostCommand::verify(0, 8192)).unwrap();
+    assert!(foreign.run(WireCommand::read(4096, 16)).unwrap().1 == copied);
+    assert!(foreign.run(WireCommand::read(0, 8)).unwrap().1 == vec![0; 4096]);
+    assert!(foreign.run(WireCommand::read(64, 8)).unwrap().1 == vec![0; 4096]);
+    foreign.run(WireCommand::verify(0, 8192)).unwrap();
     let state = served.ask(json!({ "do": "state" }));
     assert_eq!((&state["clients"], &state["exports"][0]["clients"]), (&json!(8), &json!(8)));
-}
-
-/// A drive that asks its host for what it has lost.
-const REPAIR: &str = "
-[device.repair]
-scheme = \"isolated\"
-bad_blocks = 4
-";
-
-/// Sectors that the drive itself wants written again, by its control socket.
-fn wanted_by_the_drive(served: &NvmeServer) -> BTreeSet<u64> {
-    let runs = served.ask(json!({ "do": "lba_status" }));
-    let sectors = |run: &Value, field: &str| run[field].as_u64().unwrap() / SECTOR_BYTES;
-    runs.as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|run| (0..sectors(run, "length")).map(|at| sectors(run, "offset") + at))
-        .collect()
-}
-
-/// A drive full of data loses a die; what the host hears of it and can do about it.
-fn lose_a_die(text: &str, asks_host: bool) {
-    let served = NvmeServer::new(text);
-    let mut admin = served.admin(HOST, LinkWishes::default());
-    let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
-    admin.run(HostCommand::set_feature(0x0B, 0xFF)).unwrap();
-    let blocks = served.ask(json!({ "do": "state" }))["machine"]["capacity"].as_u64().unwrap() / SECTOR_BYTES;
-    for lba in (0..blocks).step_by(8) {
-        io.run(HostCommand::write(lba, bytes(8, lba), false)).unwrap();
-    }
-    io.run(HostCommand::flush()).unwrap();
-    let event = admin.send(HostCommand::event_request());
-    let status = |admin: &mut SocketLink, first: u64| {
-        let page = admin.run(HostCommand::lba_status(first, 0, 1 << 20)).unwrap().1;
-        assert_eq!(page[4], 2, "the list is complete");
-        listed(&page)
-    };
-    assert_eq!(status(&mut admin, 0), BTreeSet::new());
-    served.ask(json!({ "do": "fault", "fault": { "kind": "die", "die": 3 } }));
-    // Reads meet the failure, and a drive with repair finds out that the die is gone.
-    let mut lost = BTreeSet::new();
-    for lba in (0..blocks).step_by(8) {
-        match io.run(HostCommand::read(lba, 8)) {
-            Ok((_, data)) => assert!(data == bytes(8, lba)),
-            Err(status) => {
-                assert_eq!(status, 0x281);
-                lost.extend(lba..lba + 8);
-            }
-        }
-    }
-    assert!(!lost.is_empty(), "the drive has no parity");
-    assert_eq!(admin.wait(event).unwrap().0, 0x02_0001, "the health log is to be read");
-    let health = admin.run(HostCommand::log_page(2, 512, 0)).unwrap().1;
-    assert_eq!(health[0] & 4, 4, "reliability is degraded");
-    assert_eq!(
-        u64::from_le_bytes(health[160..168].try_into().unwrap()),
-        lost.len() as u64 / 8,
-        "media errors"
-    );
-    let list = status(&mut admin, 0);
-    assert_eq!(list, lost, "exactly what cannot be read");
-    assert_eq!(wanted_by_the_drive(&served), if asks_host { list.clone() } else { BTreeSet::new() });
-    assert_eq!(status(&mut admin, blocks / 2), list.range(blocks / 2..).copied().collect());
-    // What is written again is whole again.
-    for lba in list.iter().filter(|lba| *lba % 8 == 0) {
-        io.run(HostCommand::write(*lba, bytes(8, lba + 1), true)).unwrap();
-    }
-    assert_eq!(status(&mut admin, 0), BTreeSet::new());
-    for lba in list.iter().filter(|lba| *lba % 8 == 0) {
-        assert!(io.run(HostCommand::read(*lba, 8)).unwrap().1 == bytes(8, lba + 1));
-    }
-}
-
-#[test]
-fn a_failed_die_is_an_event_a_warning_and_a_list_of_exactly_what_is_lost() {
-    lose_a_die(DRIVE, false);
-}
-
-#[test]
-fn the_list_is_that_of_a_drive_that_asks_its_host_for_repair() {
-    lose_a_die(&format!("{DRIVE}{REPAIR}"), true);
 }
 
 #[test]
@@ -255,17 +163,17 @@ fn power_takes_the_connections_along_and_flushed_data_is_there_again() {
     let served = NvmeServer::new(DRIVE);
     let admin = served.admin(HOST, LinkWishes::default());
     let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
-    io.run(HostCommand::write(8, bytes(8, 1), true)).unwrap();
+    io.run(WireCommand::write(8, bytes(8, 1), true)).unwrap();
     served.ask(json!({ "do": "power", "action": "cut" }));
     assert_eq!(io.wire.0.read(&mut [0]).unwrap_or(0), 0, "the cable is pulled");
     let admin = served.admin(HOST, LinkWishes::default());
     let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
-    assert!(io.run(HostCommand::read(8, 8)).unwrap().1 == bytes(8, 1));
+    assert!(io.run(WireCommand::read(8, 8)).unwrap().1 == bytes(8, 1));
     // A controller that loses its admin queue loses the others, too.
     drop(admin);
     assert_eq!(io.wire.0.read(&mut [0]).unwrap_or(0), 0);
     let mut admin = served.admin(HOST, LinkWishes::default());
-    let page = admin.run(HostCommand::log_page(2, 512, 0)).unwrap().1;
+    let page = admin.run(WireCommand::log_page(2, 512, 0)).unwrap().1;
     assert_eq!((page[112], page[144]), (2, 1), "power cycles and unsafe shutdowns");
 }
 
@@ -275,7 +183,7 @@ fn members_of_an_array_are_subsystems_that_take_no_writes() {
     let mut link = served.link(LinkWishes::default());
     link.connect("nqn.2014-08.org.nvmexpress.discovery", HOST, 0, 0xFFFF).unwrap();
     link.enable();
-    let log = link.run(HostCommand::log_page(0x70, 6 * 1024, 0)).unwrap().1;
+    let log = link.run(WireCommand::log_page(0x70, 6 * 1024, 0)).unwrap().1;
     assert_eq!(log[8], 5, "the array and four members");
     let member = "nqn.2026-11.org.outlast:member-2";
     assert!(
@@ -285,13 +193,13 @@ fn members_of_an_array_are_subsystems_that_take_no_writes() {
     let mut admin = served.link(LinkWishes::default());
     admin.connect(member, HOST, 0, 0xFFFF).unwrap();
     admin.enable();
-    assert_eq!(admin.run(HostCommand::identify(0, 1)).unwrap().1[99], 1, "write-protected");
-    assert_eq!(admin.run(HostCommand::log_page(2, 512, 0)).unwrap().1[3], 100, "spare");
+    assert_eq!(admin.run(WireCommand::identify(0, 1)).unwrap().1[99], 1, "write-protected");
+    assert_eq!(admin.run(WireCommand::log_page(2, 512, 0)).unwrap().1[3], 100, "spare");
     let mut io = served.link(LinkWishes::default());
     io.connect(member, HOST, 1, admin.controller).unwrap();
-    assert_eq!(io.run(HostCommand::write(0, vec![0; 512], false)).unwrap_err(), 0x020);
-    assert_eq!(io.run(HostCommand::read(0, 8)).unwrap().1.len(), 4096);
-    assert_eq!(listed(&admin.run(HostCommand::lba_status(0, 0, 4096)).unwrap().1), BTreeSet::new());
+    assert_eq!(io.run(WireCommand::write(0, vec![0; 512], false)).unwrap_err(), 0x020);
+    assert_eq!(io.run(WireCommand::read(0, 8)).unwrap().1.len(), 4096);
+    assert!(losses::listed(&admin.run(WireCommand::lba_status(0, 0, 4096)).unwrap().1).is_empty());
 }
 
 #[test]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from outlast._core import Server
     from outlast.serving.file import DriveFile
-    from outlast.serving.options import ImageOptions
+    from outlast.serving.options import ImageCommandOptions
     from outlast.serving.shell import ServedCommand
 
 LOOK = 0.2
@@ -96,7 +96,8 @@ Examples:
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell, with the address in $uri, that of --nvme in $nvme and the path of --file in $file; stop serving when it ends.",
+    help="Run this in a shell, with the address in $uri, that of --nvme in $nvme and the path of --file in $file; "
+    "stop serving when it ends.",
 )
 @click.option(
     "--name",
@@ -118,7 +119,6 @@ def serve_command(
     settings: tuple[tuple[str, str], ...],
     seed: int | None,
     listen: str | None,
-    nvme: str | None,
     insecure: bool,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -133,7 +133,7 @@ def serve_command(
     name: str | None,
     http: int | None,
     quiet: bool,
-    **keeping: Unpack[ImageOptions],
+    **keeping: Unpack[ImageCommandOptions],
 ) -> int:
     """Serve the drive or array of SCENARIO to real clients over the NBD protocol, and over NVMe/TCP.
 
@@ -156,10 +156,8 @@ def serve_command(
         raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
 
-    if insecure and (tls_cert is None or tls == "offer"):
-        warn_if_open(listen)
     if insecure:
-        warn_if_open(nvme)
+        warn_if_open(listen if tls_cert is None or tls == "offer" else None, keeping["nvme"])
     # From here on there is a socket to be removed.
     interrupts.defer_signals()
     with _Place(listen) as place, _file(file) as as_file:
@@ -167,7 +165,6 @@ def serve_command(
             layers,
             overrides,
             listen=place,
-            nvme=nvme,
             insecure=insecure,
             tls_cert=_text(tls_cert),
             tls_key=_text(tls_key),

@@ -2,7 +2,7 @@
 
 use outlast_nvme::{CommandEnd, IN_CAPSULE_BYTES, SUBMISSION_BYTES, SubmissionEntry};
 
-use super::{ConnectionPhase, TcpConnection, WaitingCommand};
+use super::{LinkPhase, TcpConnection, WaitingCommand};
 use crate::input::MAX_DATA;
 use crate::pdu::{self, CommonHeader, DIGEST_BYTES, Digests, FatalError, u16_at, u32_at};
 
@@ -10,7 +10,7 @@ impl TcpConnection {
     /// Handles the next unit of the input. False if it is not there as a whole.
     pub(super) fn take_unit(&mut self) -> Result<bool, FatalError> {
         let Some(head) = self.input.common_header() else { return Ok(false) };
-        let is_open = self.phase == ConnectionPhase::Open;
+        let is_open = self.phase == LinkPhase::Open;
         let data = if head.kind == pdu::H2C_DATA { MAX_DATA } else { IN_CAPSULE_BYTES as usize };
         head.check(self.digests, is_open, data)?;
         let Some(unit) = self.input.unit(head.length) else { return Ok(false) };
@@ -26,13 +26,13 @@ impl TcpConnection {
             pdu::CAPSULE_CMD => self.take_capsule(head)?,
             pdu::H2C_DATA => self.take_data(head)?,
             // The host has found an error, and closes the connection.
-            _ => self.phase = ConnectionPhase::Ended,
+            _ => self.phase = LinkPhase::Ended,
         }
         self.input.consume(head.length);
         Ok(true)
     }
 
-    /// Answers ICReq.
+    /// Answers `ICReq`.
     fn greet(&mut self) -> Result<(), FatalError> {
         let unit = self.input.bytes();
         let (version, alignment, digests) = (u16_at(unit, 8), unit[10], unit[11]);
@@ -48,7 +48,7 @@ impl TcpConnection {
         fields.extend((MAX_DATA as u32).to_le_bytes());
         self.output.push(pdu::header(pdu::IC_RESP, 0, pdu::IC_BYTES, &fields));
         self.digests = Digests { header: digests & 1 != 0, data: digests & 2 != 0 };
-        self.phase = ConnectionPhase::Open;
+        self.phase = LinkPhase::Open;
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl TcpConnection {
     /// Sends completions, each after its data.
     pub(super) fn queue_ends(&mut self) {
         while let Some(CommandEnd { completion, data }) = self.queue.take_end() {
-            if self.phase == ConnectionPhase::Ended {
+            if self.phase == LinkPhase::Ended {
                 continue;
             }
             if !data.is_empty() {

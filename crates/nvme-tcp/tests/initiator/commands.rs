@@ -2,7 +2,7 @@
 
 /// A command with its data.
 #[derive(Clone, Debug)]
-pub(crate) struct HostCommand {
+pub(crate) struct WireCommand {
     pub(crate) entry: [u8; 64],
     /// Data for the controller.
     pub(crate) data: Vec<u8>,
@@ -10,7 +10,7 @@ pub(crate) struct HostCommand {
     pub(crate) returns: usize,
 }
 
-impl HostCommand {
+impl WireCommand {
     /// A command of this opcode for a namespace, with dwords 10 to 15.
     pub(crate) fn new(opcode: u8, namespace: u32, dwords: [u32; 6]) -> Self {
         let mut entry = [0; 64];

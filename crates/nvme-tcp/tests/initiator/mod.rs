@@ -7,7 +7,7 @@ pub(crate) mod wire;
 
 use std::collections::BTreeMap;
 
-pub(crate) use commands::HostCommand;
+pub(crate) use commands::WireCommand;
 pub(crate) use wire::HostWire;
 
 /// What came of a command: its result and its data, or its status code with its type in bits 10 to 8.
@@ -78,7 +78,7 @@ impl<W: HostWire> HostLink<W> {
 
     /// Connects the queue; for an I/O queue `controller` says whose it is.
     pub(crate) fn connect(&mut self, nqn: &str, host: &str, queue: u16, controller: u16) -> CommandOutcome {
-        let outcome = self.run(HostCommand::connect(nqn, host, queue, controller));
+        let outcome = self.run(WireCommand::connect(nqn, host, queue, controller));
         if let Ok((result, _)) = &outcome {
             self.controller = *result as u16;
         }
@@ -87,18 +87,18 @@ impl<W: HostWire> HostLink<W> {
 
     /// Enables the controller, and checks that it is ready.
     pub(crate) fn enable(&mut self) {
-        self.run(HostCommand::set_property(0x14, 0x0046_0001)).unwrap();
-        assert_eq!(self.run(HostCommand::get_property(0x1C, false)).unwrap().0, 1, "ready");
+        self.run(WireCommand::set_property(0x14, 0x0046_0001)).unwrap();
+        assert_eq!(self.run(WireCommand::get_property(0x1C, false)).unwrap().0, 1, "ready");
     }
 
     /// Carries out a command.
-    pub(crate) fn run(&mut self, command: HostCommand) -> CommandOutcome {
+    pub(crate) fn run(&mut self, command: WireCommand) -> CommandOutcome {
         let id = self.send(command);
         self.wait(id)
     }
 
     /// Sends a command; returns its identifier.
-    pub(crate) fn send(&mut self, command: HostCommand) -> u16 {
+    pub(crate) fn send(&mut self, command: WireCommand) -> u16 {
         let id = self.next_id;
         self.next_id = (self.next_id + 1) % 128;
         let mut entry = command.entry;

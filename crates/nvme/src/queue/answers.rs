@@ -36,22 +36,10 @@ impl HostQueue {
             self.due.push_back(tag);
             return;
         }
-        if let (None, PlanEnd::CopyTo { offset, fua }) = (failure, &running.plan.end) {
-            // All is read: it is written with the data gathered, and that ends the command.
-            let (offset, op) = (*offset, PlannedOp::Write { fua: *fua });
-            let data = std::mem::take(&mut running.gathered);
-            let length = data.len() as u64;
-            let cost = running.cost();
-            running.data = data;
-            running.plan.end = PlanEnd::Nothing;
-            running.plan.cost = cost.saturating_sub(length);
-            running.plan.requests.push_back(PlannedRequest { offset, length, op });
-            let cost_now = running.cost();
-            self.held = self.held - cost + cost_now;
-            self.due.push_back(tag);
+        if failure.is_none() && self.write_copy(tag) {
             return;
         }
-        let running = self.running[place].take().expect("it runs");
+        let Some(running) = self.running[place].take() else { return };
         self.held -= running.cost();
         let entry = running.entry;
         if let Some(failure) = failure {
@@ -82,6 +70,21 @@ impl HostQueue {
                 }
             }
         }
+    }
+
+    /// Has the data that a Copy has read written, which ends the command; false for other commands.
+    fn write_copy(&mut self, tag: u32) -> bool {
+        let Some(running) = self.running.get_mut(tag as usize).and_then(Option::as_mut) else { return false };
+        let PlanEnd::CopyTo { offset, fua } = running.plan.end else { return false };
+        let cost = running.cost();
+        running.data = std::mem::take(&mut running.gathered);
+        let length = running.data.len() as u64;
+        running.plan.end = PlanEnd::Nothing;
+        running.plan.cost = cost.saturating_sub(length);
+        running.plan.requests.push_back(PlannedRequest { offset, length, op: PlannedOp::Write { fua } });
+        self.held = self.held - cost + running.cost();
+        self.due.push_back(tag);
+        true
     }
 }
 

@@ -1,4 +1,4 @@
-//! NVMe/TCP as a [`WireProtocol`]: every export is a subsystem of one namespace. Only this folder uses `outlast_nvme` and `outlast_nvme_tcp`.
+//! `NVMe/TCP` as a [`WireProtocol`]: every export is a subsystem of one namespace. Only this folder uses `outlast_nvme` and `outlast_nvme_tcp`.
 
 mod names;
 mod session;
@@ -56,7 +56,7 @@ fn port(address: SocketAddr) -> PortFacts {
     }
 }
 
-/// An export in NVMe's terms.
+/// An export in `NVMe`'s terms.
 fn subsystem(facts: &ExportFacts) -> Result<SubsystemFacts, OfferError> {
     let block = facts.sizes.block.0;
     let identity = names::identity(&facts.name);

@@ -1,14 +1,14 @@
-//! Names of exports as NVMe has them.
+//! Names of exports as `NVMe` has them.
 
 use outlast_nvme::NQN_BYTES;
 
 use crate::net::ListenAddress;
 use crate::protocol::OfferError;
 
-/// What all NVMe Qualified Names of this program begin with.
+/// What all `NVMe` Qualified Names of this program begin with.
 const PREFIX: &str = "nqn.2026-11.org.outlast:";
 
-/// NVMe Qualified Name of an export.
+/// `NVMe` Qualified Name of an export.
 pub(super) fn nqn(export: &str) -> Result<String, OfferError> {
     let name = format!("{PREFIX}{export}");
     if name.len() > NQN_BYTES {
@@ -36,10 +36,10 @@ pub(super) fn identity(export: &str) -> [u8; 16] {
 
 /// Serial number: the end of the identifier.
 pub(super) fn serial(identity: [u8; 16]) -> String {
-    identity[6..].iter().map(|byte| format!("{byte:02X}")).collect()
+    identity[6..].iter().fold(String::new(), |text, byte| text + &format!("{byte:02X}"))
 }
 
-/// URI of an export of a server that listens at `address`, in the form of the NVMe Boot Specification.
+/// URI of an export of a server that listens at `address`, in the form of the `NVMe` Boot Specification.
 pub(super) fn uri(address: &ListenAddress, export: &str) -> String {
     match address {
         ListenAddress::Unix(path) => format!("nvme+unix:{}/{PREFIX}{export}", path.display()),

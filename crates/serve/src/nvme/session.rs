@@ -12,7 +12,7 @@ use crate::protocol::{
     SessionEvent, WireSession,
 };
 
-/// An NVMe/TCP connection as a [`WireSession`].
+/// An `NVMe/TCP` connection as a [`WireSession`].
 #[derive(Debug)]
 pub(super) struct NvmeSession {
     connection: TcpConnection,
