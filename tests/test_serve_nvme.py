@@ -17,7 +17,7 @@ URI = r"nvme\+tcp://127\.0\.0\.1:(\d+)/nqn\.2026-11\.org\.outlast:(\w+)"
 
 
 def greeted(port: int) -> bytes:
-    """What the server answers to an ICReq that wants both digests."""
+    """Answer of the server to an ICReq that wants both digests."""
     request = bytearray(128)
     request[2] = request[4] = 128
     request[11] = 3

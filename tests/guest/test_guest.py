@@ -41,7 +41,7 @@ NVME_DRIVE = {
     },
     "precondition": {"fill": "none", "overwrite": "none"},
 }
-"""As before; it asks its host to write again what a die took with it."""
+"""The same drive, which asks its host to write again what a die took with it."""
 NVME_MODULES = ("virtio_pci", "virtio_net", "nvme_tcp", "crc32c_generic", "ext4")
 NVME_PROGRAMS = ("sbin/nvme", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
 
