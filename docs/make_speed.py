@@ -1,7 +1,8 @@
 """Fills the tables of docs/reference/speed.md from one run of the benchmarks: `make speed-tables`.
 
-The machine should be quiet. A table stands between `<!-- NAME -->` and `<!-- end -->`; the words around it are
-written by hand.
+The machine should be quiet. `make_speed.py instructions` fills in only the committed table of instructions, as
+`make bench-instructions ARGS=--write` does; a test compares the two. A table stands between `<!-- NAME -->` and
+`<!-- end -->`; the words around it are written by hand.
 """
 
 from __future__ import annotations
@@ -18,9 +19,6 @@ INSTRUCTIONS = Path(__file__).parent.parent / "crates" / "bench" / "instructions
 
 RUNS = 3
 """Times that each case is run; the median counts."""
-
-MQSIM = {"random-write-gc": 47_000, "mixed-70-30": 226_000, "random-read": 250_000}
-"""Requests per CPU-second of MQSim on the same drive, as given."""
 
 PEERS = {
     "random-write-gc": "random writes, garbage collection active",
@@ -76,15 +74,13 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def peers(cases: dict[str, Case]) -> str:
-    """The comparison with another simulator."""
+    """The drive on which other simulators were measured."""
     rows = []
     for name, words in PEERS.items():
         own = cases[name]
         amplified = f" (write amplification {own.amplification:.2f})" if own.amplification > 1.0 else ""
-        other = MQSIM.get(name)
-        beside = (number(other), f"{own.rate / other:.0f}") if other else ("–", "–")
-        rows.append([words + amplified, number(own.rate), *beside])
-    return table(["case", "requests per CPU-second", "MQSim", "times"], rows)
+        rows.append([words + amplified, number(own.rate)])
+    return table(["case", "requests per CPU-second"], rows)
 
 
 def instructions() -> str:
@@ -157,6 +153,11 @@ def main(program: str) -> None:
         "traces": traces(line(program, "traces")),
         "array": line(program, "array").removeprefix("array: ").replace("; ", ".\n").capitalize() + ".",
     }
+    write(tables)
+
+
+def write(tables: dict[str, str]) -> None:
+    """Puts tables into the page, each in its place."""
     text = PAGE.read_text()
     for name, own in tables.items():
         text = fill(text, name, own)
@@ -164,4 +165,7 @@ def main(program: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "instructions":
+        write({"instructions": instructions()})
+    else:
+        main(sys.argv[1])

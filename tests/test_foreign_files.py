@@ -158,6 +158,7 @@ def test_any_sweep_is_shown_or_refused(tmp_path: Path, sweep_result: Path, capsy
 def test_any_record_of_a_point_is_taken_or_made_again(tmp_path: Path, sweep_result: Path) -> None:
     file = next((sweep_result / "points").glob("*.json"))
     whole = json.loads(file.read_text())
+    assert len(whole.pop("checksum")) == 8
     own = Job(whole["scenario"], whole["key"])
     assert stored_record(own, sweep_result / "points") == whole
 

@@ -21,6 +21,7 @@ OWN = {
     "policies/loading.py": "code, which is run: policies are programs",
     "points/cluster.py": "code, which is run: a cluster is trusted",
     "products/reproduce/drives/common.py": "comes with the package",
+    "sweeps/plan.py": "of the simulator",
     "serving/__init__.py": "of the simulator",
     "serving/live.py": "of the simulator",
     "serving/web.py": "of the simulator",

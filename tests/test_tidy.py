@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 EXCEPTIONS = tomllib.loads((ROOT / "tests" / "tidy.toml").read_text())
 
@@ -135,19 +137,23 @@ def test_the_test_sees_what_it_looks_for(tmp_path: Path) -> None:
     assert UNFINISHED.search("// good enough for now") and UNFINISHED.search("todo!()")
 
 
-def test_one_folder_of_serve_knows_nbd() -> None:
+@pytest.mark.parametrize(
+    ("folder", "crates", "choosers"),
+    [("nbd", {"nbd"}, {"instant.rs", "server.rs"}), ("nvme", {"nvme", "nvme-tcp"}, {"server.rs"})],
+)
+def test_one_folder_of_serve_knows_a_protocol(folder: str, crates: set[str], choosers: set[str]) -> None:
     """Another protocol is another folder: the rest of serve is neutral."""
-    serve, folder = Path("crates/serve/src"), Path("crates/serve/src/nbd")
+    serve, place = Path("crates/serve/src"), Path("crates/serve/src") / folder
     users, makers = set(), set()
     for path in sources(".rs"):
         text = (ROOT / path).read_text()
-        if path.parts[2] == "src" and path.parts[1] != "nbd" and "outlast_nbd" in text:
+        if path.parts[2] == "src" and path.parts[1] not in crates and f"outlast_{folder}" in text:
             users.add(path)
-        if serve in path.parents and folder not in path.parents and "tests" not in path.parts:
-            makers |= {path.name} if re.search(r"\bnbd::", text) else set()
+        if serve in path.parents and place not in path.parents and "tests" not in path.parts:
+            makers |= {path.name} if re.search(rf"\b{folder}::", text) else set()
     assert users, "the folder has moved"
-    assert not [path for path in users if folder not in path.parents]
-    assert makers == {"instant.rs", "server.rs"}, "these choose the protocol, and nobody else"
+    assert not [path for path in users if place not in path.parents]
+    assert makers == choosers, "these choose the protocol, and nobody else"
 
 
 def test_every_file_of_rust_tests_is_in_its_crates_program() -> None:

@@ -56,6 +56,19 @@ class Drive:
 Tables: TypeAlias = dict[str, dict[str, NDArray[np.uint64] | NDArray[np.float64] | list[str]]]
 """Columns by table."""
 
+class HeldTables:
+    def names(self) -> list[str]: ...
+    def take(self, name: str) -> dict[str, NDArray[np.uint64] | NDArray[np.float64] | list[str]]: ...
+
+Ended: TypeAlias = tuple[str, HeldTables | Tables, bool]
+"""What a run gave: the summary as JSON, its tables, and whether it was stopped."""
+
+class PointBase:
+    def __init__(self, layers: list[Layer]) -> None: ...
+    def points(
+        self, overrides: list[list[tuple[str, str]]]
+    ) -> list[tuple[str, list[tuple[str, str]]] | BaseException]: ...
+
 class Simulation:
     def __init__(
         self,
@@ -91,7 +104,7 @@ def run(
     progress: Callable[[str, float | None, int, float], bool | None] | None = None,
     rows: Callable[[dict[str, NDArray[np.uint64]]], None] | None = None,
     policies: Mapping[str, Maker] | None = None,
-) -> tuple[str, Tables, bool]: ...
+) -> tuple[str, HeldTables, bool]: ...
 def snapshot(
     layers: list[Layer],
     overrides: list[tuple[str, str]],
@@ -146,6 +159,8 @@ def fio_variables(text: str) -> list[str]: ...
 class Server:
     @property
     def uri(self) -> str: ...
+    @property
+    def nvme_uri(self) -> str | None: ...
     def request(self, text: str) -> str: ...
     def note(self, text: str) -> str: ...
     def stop(self) -> None: ...
@@ -205,6 +220,7 @@ def serve(
     overrides: list[tuple[str, str]],
     *,
     listen: str,
+    nvme: str | None = None,
     insecure: bool = False,
     tls_cert: str | None = None,
     tls_key: str | None = None,

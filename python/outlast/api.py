@@ -110,7 +110,9 @@ def json_text(settings: Mapping[str, Any]) -> str:
 
 def plain(value: Any, name: str = "") -> Any:
     """The value as JSON can hold it: paths become texts, times theirs, numpy's scalars and arrays Python's."""
-    if isinstance(value, Mapping):
+    if type(value) in (str, int, bool):
+        return value
+    if isinstance(value, (dict, Mapping)):
         return {str(key): plain(item, f"{name}.{key}" if name else str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{name}[{index}]") for index, item in enumerate(value)]
@@ -149,9 +151,6 @@ def run(
     path is absolute. Until then its rows are in a folder of their own in `log_near`, or where temporary files go.
     `policies` are decisions of your own by name (`outlast.policies`); the result keeps their code.
     """
-    # Before the run, so that nothing but putting figures together is left to do when it has ended.
-    import numpy  # noqa: F401 - the core makes arrays of it
-
     from outlast import requests
     from outlast.notebook import bar
 
@@ -165,20 +164,21 @@ def run(
     return result_of(done, toml, log, makers)
 
 
-def result_of(
-    done: tuple[str, _core.Tables, bool], toml: str, log: RequestLog | None, makers: Mapping[str, Maker]
-) -> Result:
+def result_of(done: _core.Ended, toml: str, log: RequestLog | None, makers: Mapping[str, Maker]) -> Result:
     """A result of what the core gives at the end of a run: summary, tables, and whether it was stopped."""
     # Before the import, which may bring polars and plotly: the figure is the simulator's.
     peak_mib = memory.peak_rss_mib()
     from outlast.result import Result
+    from outlast.tables import LaterTables
 
-    text, tables, stopped = done
+    text, given, stopped = done
+    tables = given if isinstance(given, dict) else LaterTables(given)
     summary = json.loads(text)
     summary["memory"]["peak_rss_mib"] = peak_mib
     # A key that readers count on is there even where it has nothing to say.
     summary["write_amplification"] = summary["write_amplification"] or dict.fromkeys(AMPLIFICATION)
-    if (named := tomllib.loads(toml).get("policies")) is not None:
+    # Most scenarios have none, and to parse one takes longer than all else here.
+    if "policies" in toml and (named := tomllib.loads(toml).get("policies")) is not None:
         from outlast.policies import records
 
         summary["policies"] = records(named, makers)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,6 @@ DEEPEST = 64
 LARGEST = 1e150
 """Largest accepted magnitude of a number: its square is still finite. Whole numbers have 64 bits."""
 
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?', re.S)
-_BRACKET = re.compile(r"[\[\]{}]")
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -33,18 +32,17 @@ def json_of(text: str | bytes) -> Any:
             text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValueError(f"not UTF-8 from byte {error.start} on") from error
-    depth = 0
-    for bracket in _BRACKET.findall(_TEXT.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        if depth > DEEPEST:
-            raise ValueError(f"lists and tables within each other: {DEEPEST} at most")
     try:
         value = json.loads(
             text, parse_constant=_constant, parse_float=_number, parse_int=_whole, object_pairs_hook=_table
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from error
-    if "\\u" in text or _HALF.search(text):
+    except RecursionError as error:
+        raise ValueError(f"lists and tables within each other: {DEEPEST} at most") from error
+    if is_deep(value):
+        raise ValueError(f"lists and tables within each other: {DEEPEST} at most")
+    if "\\u" in text or (not text.isascii() and _HALF.search(text)):
         for each in texts(value):
             if _HALF.search(each):
                 raise ValueError(f"{ascii(each)[:60]}: half of a surrogate pair is no text")
@@ -77,7 +75,22 @@ def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
     return parse(text_of(file))
 
 
-_RELIED_ON: list[Path] = []
+_SEAL = ', "checksum": "'
+
+
+def sealed(table: dict[str, Any]) -> str:
+    """A table as JSON on one line, with a checksum of all before it as its last key."""
+    body = json.dumps(table, allow_nan=False)[:-1]
+    return f'{body}{_SEAL}{zlib.crc32(body.encode()):08x}"}}\n'
+
+
+def unsealed(text: str) -> Any | None:
+    """The table of a text that is as `sealed` wrote it, and so needs no other check; `None` of any other text."""
+    body, _, end = text.rpartition(_SEAL)
+    return json.loads(f"{body}}}") if end == f'{zlib.crc32(body.encode()):08x}"}}\n' else None
+
+
+_RELIED_ON: dict[Path, None] = {}
 
 
 def rely_on(file: Path) -> None:
@@ -85,13 +98,24 @@ def rely_on(file: Path) -> None:
 
     Not for machines, whose state is checked as it is read: one that stumbles later is a defect of Outlast.
     """
-    if file.exists() and file not in _RELIED_ON:
-        _RELIED_ON.append(file)
+    if file not in _RELIED_ON and file.exists():
+        _RELIED_ON[file] = None
 
 
 def relied_on() -> list[Path]:
     """The files of others that this process has believed."""
     return list(_RELIED_ON)
+
+
+def is_deep(value: Any) -> bool:
+    """True if more than `DEEPEST` lists and tables are within each other."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list))]
+        if not inner:
+            return False
+        level = [part for own in inner for part in own]
+    return True
 
 
 def texts(value: Any) -> Iterator[str]:

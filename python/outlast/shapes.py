@@ -14,8 +14,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from outlast.errors import OutputError
 
 if TYPE_CHECKING:
@@ -30,6 +28,8 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "none": type(None),
 }
 """Names of kinds, with the types of Python that JSON becomes."""
+
+_EXACT = {own: name for name, kind in KINDS.items() for own in (kind if isinstance(kind, tuple) else (kind,))}
 
 WHOLE = "whole"
 """Kind of numbers without a fraction."""
@@ -77,6 +77,8 @@ class Shape:
 
 def kind_of(value: Any) -> str:
     """The name of a value's kind."""
+    if (exact := _EXACT.get(type(value))) is not None:
+        return exact
     kinds: tuple[str, ...] = tuple(name for name, kind in KINDS.items() if isinstance(value, kind))
     return kinds[0]
 
@@ -129,6 +131,8 @@ def check(
 
 def samples(columns: Columns) -> dict[str, list[Any]]:
     """One value of each kind that each column of a table has."""
+    import numpy as np
+
     found = {}
     for name, values in columns.items():
         kinds = {kind_of(value): value for value in (values[:1].tolist() if isinstance(values, np.ndarray) else values)}

@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from outlast import _core
 from outlast.errors import OutputError
 
+if TYPE_CHECKING:
+    import numpy as np
+
 Kind = Literal["u64", "i64", "f64", "bool", "text"]
-Values: TypeAlias = np.ndarray[Any, Any] | Sequence[Any]
+Values: TypeAlias = "np.ndarray[Any, Any] | Sequence[Any]"
 """An array, or a list, in which `None` stands for no value."""
-Columns: TypeAlias = Mapping[str, Values]
+Columns: TypeAlias = "Mapping[str, Values]"
+
+
+class LaterTables(Mapping[str, "Columns"]):
+    """Tables of a run by name, each made of arrays when it is first asked for: who does not ask does without numpy."""
+
+    def __init__(self, held: _core.HeldTables) -> None:
+        self._held = held
+        self._names = held.names()
+        self._made: dict[str, Columns] = {}
+
+    def __getitem__(self, name: str) -> Columns:
+        if name not in self._made:
+            self._made[name] = self._held.take(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[type[dict[str, Columns]], tuple[dict[str, Columns]]]:
+        return dict, (dict(self),)
+
 
 ARRAYS: dict[str, Kind] = {"uint64": "u64", "int64": "i64", "float64": "f64", "bool": "bool"}
 
@@ -25,10 +53,11 @@ def column_of(values: Values) -> tuple[Kind, bool, Values]:
 
     Of a list the values say: whole numbers beside others become numbers, and what has no kind in common texts.
     """
-    if isinstance(values, np.ndarray):
-        return ARRAYS[str(values.dtype)], False, values
-    kinds = {type(value) for value in values if value is not None}
-    nullable = any(value is None for value in values)
+    if (dtype := getattr(values, "dtype", None)) is not None:
+        return ARRAYS[str(dtype)], False, values
+    kinds: set[type] = set(map(type, values))
+    nullable = type(None) in kinds
+    kinds.discard(type(None))
     if kinds == {bool}:
         return "bool", nullable, values
     if kinds == {int}:

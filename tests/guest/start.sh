@@ -19,9 +19,13 @@ must() { # runs what nothing after it makes sense without
   }
 }
 
-online() { # the machine's own network, in which 10.0.2.2 is the host
-  modprobe virtio_pci && modprobe virtio_net
+online() { # the network, and the kernel's NBD client
   modprobe nbd nbds_max=8
+  interface
+}
+
+interface() { # the machine's own network, in which 10.0.2.2 is the host
+  modprobe virtio_pci && modprobe virtio_net
   ip link set lo up
   ip link set eth0 up
   ip addr add 10.0.2.15/24 dev eth0

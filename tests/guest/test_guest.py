@@ -1,4 +1,4 @@
-"""Do Linux's own RAID and the kernel's NBD client get along with served drives? `make test-guest`.
+"""Do Linux's own RAID, NBD client and NVMe/TCP host get along with served drives? `make test-guest`.
 
 Each test boots a virtual machine with Debian's kernel, which reaches the drives through its network: half a minute,
 each where nothing else runs.
@@ -19,8 +19,8 @@ from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"
-APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount ping poweroff sed sha256sum sleep sync tail tr
-umount uname"""
+APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep sync tail
+tr umount uname"""
 PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
 MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456", "crc32c_generic", "ext4")
 NETWORK = "-nic user,model=virtio-net-pci".split()
@@ -32,6 +32,19 @@ DRIVE = {
 }
 """Sixteen dies, so that one of them holds a sixteenth of the data; room for the loss of one."""
 
+NVME_DRIVE = {
+    "extends": "demo",
+    "device": {
+        "geometry": {"blocks_per_plane": 16},
+        "ftl": {"capacity": "192MiB"},
+        "repair": {"scheme": "isolated", "bad_blocks": 2},
+    },
+    "precondition": {"fill": "none", "overwrite": "none"},
+}
+"""The same drive, which asks its host to write again what a die took with it."""
+NVME_MODULES = ("virtio_pci", "virtio_net", "nvme_tcp", "crc32c_generic", "ext4")
+NVME_PROGRAMS = ("sbin/nvme", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
+
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -41,11 +54,18 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def machine(script: str, folder: Path, served: list[outlast.Served], megabytes: int) -> Machine:
+def machine(
+    script: str,
+    folder: Path,
+    served: list[outlast.Served],
+    megabytes: int,
+    modules: tuple[str, ...] = MODULES,
+    programs: tuple[str, ...] = PROGRAMS,
+) -> Machine:
     """A machine that runs the script; `ports` and `export` are in its environment."""
     init, start = (HERE / script).read_text(), HERE / "start.sh"
-    contents = Contents(init, tuple(APPLETS.split()), MODULES, PROGRAMS, (start,))
-    ports = ",".join(one.uri.split(":")[2].split("/")[0] for one in served)
+    contents = Contents(init, tuple(APPLETS.split()), modules, programs, (start,))
+    ports = ",".join((one.nvme_uri or one.uri).split(":")[2].split("/")[0] for one in served)
     export = served[0].uri.rpartition("/")[2]
     words = f"no_timer_check ports={ports} export={export} megabytes={megabytes}"
     try:
@@ -92,3 +112,36 @@ def test_a_file_system_comes_back_after_a_power_cut(folder: Path) -> None:
         assert guest.value(when) == guest.value("written"), when
     assert guest.value("later")
     assert guest.value("fsck") == "0"
+
+
+def test_the_kernels_nvme_host_has_a_drive_of_its_own(folder: Path) -> None:
+    with ExitStack() as stack:
+        served = stack.enter_context(outlast.serve(NVME_DRIVE, nvme="tcp:127.0.0.1:0", speed=1.0))
+        guest = stack.enter_context(machine("nvme.sh", folder, [served], 24, NVME_MODULES, NVME_PROGRAMS))
+        for question in guest.questions():
+            if question == "cut":
+                served.power_cut("1s")
+            else:
+                served.fault(die=3)
+            guest.answer()
+        wanted = {
+            sector for run in served.lba_status() for sector in sectors(run["offset"] // 512, run["length"] // 512)
+        }
+        cuts = served.ask({"do": "smart", "format": "smartctl"})["nvme_smart_health_information_log"]
+    assert guest.value("discovered").startswith("nqn.") and str(served.nvme_uri).endswith(guest.value("discovered"))
+    for name in ("read", "read with digests"):
+        assert guest.value(name) == guest.value("written"), name
+    assert guest.value("more after the cut") == guest.value("more")
+    assert guest.value("fsck") == guest.value("fsck after the cut") == "0"
+    assert guest.value("commands") == "done"
+    assert int(guest.value("cuts")) == cuts["unsafe_shutdowns"] == 1
+    # The host and the drive agree on what the die took with it, sector by sector.
+    assert int(guest.value("critical"), 0) & 4
+    listed = [line.split() for line in guest.said if line.startswith("lost ") and len(line.split()) == 3]
+    runs = [(int(first), int(count)) for _, first, count in listed if first.isdigit()]
+    assert len(runs) == int(guest.value("lost runs")) > 0
+    assert {sector for run in runs for sector in sectors(*run)} == wanted
+
+
+def sectors(first: int, count: int) -> range:
+    return range(first, first + count)

@@ -87,8 +87,8 @@ pub use summary::{
 pub use table::{ResultColumn, ResultTable};
 
 pub use outlast_scenario::{
-    FaultTarget, FillPattern, OverwritePattern, PlannedEvent, PoliciesSpec, PolicyDecision, PolicySpec,
-    PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError, ScenarioLayer,
-    SourcePosition, TimingMode, check_name, load, load_scenario, migrate, parse_text, presets,
+    FaultTarget, FillPattern, MergedLayers, OverwritePattern, PlannedEvent, PoliciesSpec, PolicyDecision,
+    PolicySpec, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError,
+    ScenarioLayer, SourcePosition, TimingMode, check_name, load, load_scenario, migrate, parse_text, presets,
     split_override,
 };

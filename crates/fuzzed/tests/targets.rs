@@ -14,6 +14,8 @@ mod fio_job;
 mod nbd_negotiate;
 #[path = "../../../fuzz/fuzz_targets/nbd_transmit.rs"]
 mod nbd_transmit;
+#[path = "../../../fuzz/fuzz_targets/nvme_tcp.rs"]
+mod nvme_tcp;
 #[path = "../../../fuzz/fuzz_targets/scenario.rs"]
 mod scenario;
 #[path = "../../../fuzz/fuzz_targets/serve_log.rs"]
@@ -101,9 +103,28 @@ pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
             b"pattern = \"uniform\"\nread_percent = 70\nsize = \"4KiB\"\nrate_iops = 45000\narrival = \"poisson\"\nduration = \"1s\"\n".to_vec(),
             b"requests = 1000\nqueue_depth = 4\npattern = { zipf = 0.9 }\n".to_vec(),
         ],
+        "nvme_tcp" => vec![nvme_capsules(0), nvme_capsules(2)],
         name if name.starts_with("trace_") => FORMATS.map(trace).to_vec(),
         _ => Vec::new(),
     }
+}
+
+/// Units of an NVMe/TCP host's I/O queue: a write with its data in the capsule, a read, deallocation and a copy.
+fn nvme_capsules(mode: u8) -> Vec<u8> {
+    let mut units = vec![mode, 255];
+    for (id, (opcode, length, dword_12, data)) in
+        (0..).zip([(0x01, 512, 0, 512), (0x02, 4096, 7, 0), (0x09, 16, 0, 16), (0x19, 32, 0, 32)])
+    {
+        let mut unit = vec![0; 72 + data];
+        unit[..5].copy_from_slice(&[0x04, 0, 72, if data > 0 { 72 } else { 0 }, ((72 + data) & 0xFF) as u8]);
+        unit[5] = ((72 + data) >> 8) as u8;
+        (unit[8], unit[9], unit[10], unit[12]) = (opcode, 0x40, id, 1);
+        unit[40..42].copy_from_slice(&u16::to_le_bytes(length));
+        unit[47] = if data > 0 { 0x01 } else { 0x5A };
+        unit[56] = dword_12;
+        units.extend(unit);
+    }
+    units
 }
 
 #[test]

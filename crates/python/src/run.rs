@@ -1,14 +1,13 @@
 //! Running a scenario.
 
 use crate::errors::{InternalError, ScenarioError, of_engine};
-use crate::guard::{guarded, unlocked};
+use crate::guard::unlocked;
 use crate::policies::{self, Given, load_form, load_whole};
 use crate::scenario::{Override, RawLayer};
-use crate::tables;
+use crate::tables::{self, HeldTables};
 use outlast_engine::{Provenance, ResultTable, RunControl, RunProgress, Scenario, Simulation, scenario_of};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
@@ -31,9 +30,11 @@ fn run(
     progress: Option<Py<PyAny>>,
     rows: Option<Py<PyAny>>,
     policies: Option<Given>,
-) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
-    tables::prepare(py)?;
-    let (summary, tables, stopped) = unlocked(py, || {
+) -> PyResult<(String, HeldTables, bool)> {
+    if rows.is_some() {
+        tables::prepare(py)?;
+    }
+    unlocked(py, || {
         let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
         let watch = RefCell::new(Watch::new(progress));
@@ -51,10 +52,8 @@ fn run(
         let result = outcome.map_err(|error| of_engine(error, &provenance))?;
         let summary = serde_json::to_string(&result.summary)
             .map_err(|error| InternalError::new_err(error.to_string()))?;
-        Ok((summary, result.tables, watch.stopping))
-    })?;
-    let tables = guarded(|| tables::to_python(py, tables))?;
-    Ok((summary, tables, stopped))
+        Ok((summary, HeldTables::new(result.tables), watch.stopping))
+    })
 }
 
 /// Prepares what a scenario describes and writes it as it then is to the file `path`; false where it was asked to stop: then the file is empty.

@@ -13,8 +13,12 @@ pub(crate) type Override = (String, String);
 
 /// Loads a scenario from layers and overrides.
 pub(crate) fn load(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(Scenario, Provenance)> {
-    let layers = layers.into_iter().map(layer).collect::<PyResult<Vec<_>>>()?;
-    load_scenario(&layers, overrides).map_err(of_scenario)
+    load_scenario(&layers_of(layers)?, overrides).map_err(of_scenario)
+}
+
+/// Layers as the core takes them.
+pub(crate) fn layers_of(layers: Vec<RawLayer>) -> PyResult<Vec<ScenarioLayer>> {
+    layers.into_iter().map(layer).collect()
 }
 
 fn layer((kind, text): RawLayer) -> PyResult<ScenarioLayer> {

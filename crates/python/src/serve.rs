@@ -49,6 +49,12 @@ impl Served {
         self.handle.uri()
     }
 
+    /// The URI of the machine for `NVMe/TCP`, if it is served so.
+    #[getter]
+    fn nvme_uri(&self) -> Option<&str> {
+        self.handle.nvme_uri()
+    }
+
     /// Asks the server: JSON in, JSON out, from any thread.
     fn request(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         let request = serde_json::from_str(text)
@@ -99,7 +105,7 @@ impl Served {
 /// Serves a scenario's drive or array. `speed` is that of a wall clock; without one the clock is virtual.
 #[pyfunction]
 #[pyo3(signature = (
-    layers, overrides, *, listen, insecure = false, tls_cert = None, tls_key = None, tls_ca = None, tls = "require", speed = Some(1.0),
+    layers, overrides, *, listen, nvme = None, insecure = false, tls_cert = None, tls_key = None, tls_ca = None, tls = "require", speed = Some(1.0),
     spin = false, export = None, image = None, sync = false, salvage = false, keep_log = false, checkpoint_every = None, at = None,
     contents = "memory"
 ))]
@@ -113,6 +119,7 @@ fn serve(
     layers: Vec<RawLayer>,
     overrides: Vec<Override>,
     listen: &str,
+    nvme: Option<&str>,
     insecure: bool,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
@@ -139,9 +146,12 @@ fn serve(
         let (scenario, provenance) = loaded.unzip();
         let image = image.map(|folder| ImageConfig { folder, options, at });
         let listen = listen.parse().map_err(|error| of_serving(ServeError::Listen(error)))?;
+        let nvme = nvme.map(str::parse).transpose();
+        let nvme = nvme.map_err(|error| of_serving(ServeError::NvmeListen(error)))?;
         let clock = speed.map_or(ClockMode::Virtual, |speed| ClockMode::Wall { speed });
         let tls = encryption(tls_cert, tls_key, tls_ca, tls)?;
-        let config = ServeConfig { scenario, image, contents, listen, insecure, tls, clock, spin, export };
+        let config =
+            ServeConfig { scenario, image, contents, listen, nvme, insecure, tls, clock, spin, export };
         let (server, handle) = DeviceServer::new(config).map_err(of_serving)?;
         let own = handle.clone();
         let work = move || {

@@ -12,6 +12,7 @@ mod chip_range;
 mod decode;
 mod error;
 mod faults;
+mod layer_loader;
 mod load;
 mod merge;
 mod migrate;
@@ -33,7 +34,7 @@ mod void_settings;
 
 pub use error::ScenarioError;
 pub use faults::{FaultTarget, PlannedEvent};
-pub use load::{ReadFile, ScenarioLayer, load, load_scenario, parse_text};
+pub use load::{MergedLayers, ReadFile, ScenarioLayer, load, load_scenario, parse_text};
 pub use migrate::{MigratedText, migrate};
 pub use names::check_name;
 pub use override_path::split_override;

@@ -13,7 +13,7 @@ use crate::device::{RefusedInput, ServedDevice};
 use crate::image::DeviceImage;
 use crate::input::{DeviceInput, PowerChange};
 use crate::pending::{CommandPurpose, IndexedPool, PendingCommand, ZeroingPool};
-use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind};
+use crate::protocol::{BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind};
 use crate::recorder::InputRecorder;
 use crate::session::RequestOrigin;
 use crate::statistics::CommandStatistics;
@@ -43,11 +43,14 @@ pub(crate) struct ExportedDevice {
     zeroings: ZeroingPool,
     /// Bytes of a mapping unit, the smallest range that is trimmed.
     unit: u64,
+    /// Number of events of the device of which its clients know.
+    reported_events: u64,
 }
 
 impl ExportedDevice {
     pub(crate) fn new(name: String, device: ServedDevice, image: Option<Box<DeviceImage>>) -> Self {
         let unit = device.identify().optimal_io.0;
+        let reported_events = device.event_count();
         // Commands that were under way in an opened image go on without a client; their tags are taken.
         let pending = IndexedPool::with_reserved(device.tags().map(|tag| tag.0));
         Self {
@@ -60,6 +63,7 @@ impl ExportedDevice {
             pending,
             zeroings: ZeroingPool::default(),
             unit,
+            reported_events,
         }
     }
 
@@ -80,6 +84,16 @@ impl ExportedDevice {
             fork.apply(now, &DeviceInput::Power(PowerChange::Cut { force: true }))?;
         }
         Ok(fork)
+    }
+
+    /// What the device, which has this number, tells unasked: its critical warning, if anything has happened to it since the last call.
+    #[inline]
+    pub(crate) fn take_news(&mut self, device: u32) -> Option<DeviceNews> {
+        let events = self.device.event_count();
+        let has_news = std::mem::replace(&mut self.reported_events, events) != events;
+        let news =
+            || DeviceNews { device, critical_warning: self.device.whole_health_log().critical_warning };
+        has_news.then(news)
     }
 
     /// True if commands of clients are under way.
@@ -142,8 +156,9 @@ impl ExportedDevice {
             ..Command::new(op, Lba(offset / SECTOR_BYTES), (length / SECTOR_BYTES) as u32)
         };
         match request.op {
-            BlockOp::Read => {
-                self.submit(now, origin, CommandPurpose::Read, command(Op::Read, false), &[], replies);
+            BlockOp::Read { limited_retry } => {
+                let command = Command { limited_retry, ..command(Op::Read, false) };
+                self.submit(now, origin, CommandPurpose::Read, command, &[], replies);
             }
             BlockOp::Write { data, fua } => {
                 self.submit(now, origin, CommandPurpose::Single, command(Op::Write, fua), data, replies);
@@ -168,6 +183,19 @@ impl ExportedDevice {
                 let sectors = length.min(MAX_STATUS_BYTES) / SECTOR_BYTES;
                 let extents = self.device.extents(Lba(offset / SECTOR_BYTES), sectors);
                 replies.push((origin, BlockReply::Extents(extents)));
+            }
+            BlockOp::LbaStatus => {
+                self.submit(
+                    now,
+                    origin,
+                    CommandPurpose::LbaStatus,
+                    command(Op::LbaStatus, false),
+                    &[],
+                    replies,
+                );
+            }
+            BlockOp::Health => {
+                replies.push((origin, BlockReply::Health(Box::new(self.device.whole_health_log().page()))));
             }
         }
     }

@@ -101,6 +101,8 @@ pub struct ServerHandle {
     pub(crate) waker: LoopWaker,
     pub(crate) board: Arc<StatusBoard>,
     pub(crate) uri: Arc<str>,
+    /// URI of the main device for `NVMe/TCP`, if it is served so.
+    pub(crate) nvme_uri: Option<Arc<str>>,
 }
 
 impl ServerHandle {
@@ -128,6 +130,11 @@ impl ServerHandle {
     /// URI of the main device.
     pub fn uri(&self) -> &str {
         &self.uri
+    }
+
+    /// URI of the main device for `NVMe/TCP`, if it is served so.
+    pub fn nvme_uri(&self) -> Option<&str> {
+        self.nvme_uri.as_deref()
     }
 
     /// Asks the server to end: requests under way are answered, and the device is shut down as by a host. Returns at once.

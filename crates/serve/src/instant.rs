@@ -12,7 +12,7 @@ use crate::handle::{ServerFacts, ServerHandle, ServerStatus, StatusBoard};
 use crate::loop_service::LoopService;
 use crate::nbd::NbdProtocol;
 use crate::net::{ClientListener, ListenAddress, SocketPoller};
-use crate::protocol::{BlockReply, BlockRequest, ExportFacts, ExportOffer};
+use crate::protocol::{BlockReply, BlockRequest, DeviceNews, ExportFacts, ExportOffer};
 use crate::server::ServeError;
 use crate::service_loop::ServiceLoop;
 use crate::session::{ClientSessions, ExportTarget, ProtocolListener, RequestOrigin, SessionBackend};
@@ -58,13 +58,20 @@ pub(crate) fn serve(
     };
     let (messages, receiver) = channel();
     let (board, waker) = (Arc::new(StatusBoard::new()), poller.waker());
-    let handle = ServerHandle { messages, waker, board: board.clone(), uri: facts.uris[0].as_str().into() };
+    let handle = ServerHandle {
+        messages,
+        waker,
+        board: board.clone(),
+        uri: facts.uris[0].as_str().into(),
+        nvme_uri: None,
+    };
     let offer = Arc::new(ExportOffer::new(vec![export])?);
     let mut clients = ClientSessions::new(vec![listener], None, &poller)?;
     clients.offer(&offer)?;
     let service = InstantService { offer, device, replies: Vec::new() };
     board.set(ServerStatus::Serving(facts));
-    let mut service_loop = ServiceLoop { service, clients, poller, messages: receiver, spins: false };
+    let mut service_loop =
+        ServiceLoop { service, clients, poller, messages: receiver, spins: false, news: Vec::new() };
     let thread = std::thread::Builder::new().name("serve".to_owned());
     thread.spawn(move || {
         let done = service_loop.run(|warning| board.warn(warning));
@@ -119,6 +126,8 @@ impl<D: InstantDevice> LoopService for InstantService<D> {
     fn replies(&mut self) -> &mut Vec<(RequestOrigin, BlockReply)> {
         &mut self.replies
     }
+
+    fn take_news(&mut self, _news: &mut Vec<DeviceNews>) {}
 
     fn commit(&mut self, _has_replies: bool) -> io::Result<()> {
         self.device.commit()

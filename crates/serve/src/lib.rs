@@ -17,6 +17,7 @@ pub mod log;
 mod loop_service;
 mod nbd;
 mod net;
+mod nvme;
 mod pending;
 mod protocol;
 mod recorder;

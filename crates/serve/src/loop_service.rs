@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::control::ControlReply;
-use crate::protocol::BlockReply;
+use crate::protocol::{BlockReply, DeviceNews};
 use crate::session::{ClientSessions, RequestOrigin, SessionBackend};
 
 /// The devices behind the loop. The loop calls `begin_turn`, passes on requests, and calls `do_due`, `leap`, `commit` and then takes `replies`,
@@ -32,6 +32,9 @@ pub(crate) trait LoopService: SessionBackend {
 
     /// Replies that are ready.
     fn replies(&mut self) -> &mut Vec<(RequestOrigin, BlockReply)>;
+
+    /// What devices tell unasked, since the last call.
+    fn take_news(&mut self, news: &mut Vec<DeviceNews>);
 
     /// Keeps recorded inputs; `has_replies` says that replies or answers which depend on them leave next.
     ///

@@ -13,6 +13,8 @@ pub(crate) enum CommandPurpose {
     Read,
     /// Read of one member of an array, not counted among the commands of the array.
     MemberRead,
+    /// Question for sectors to be written again, answered with their list.
+    LbaStatus,
     /// Any other request of one command, answered when the command ends.
     Single,
     /// One of the commands of a [`RangeZeroing`], by its index in the [`ZeroingPool`].

@@ -15,6 +15,7 @@ use crate::handle::{ControlMessage, ServerFacts, ServerHandle, ServerStatus, Sta
 use crate::image::{DeviceImage, ImageError, ImageOptions};
 use crate::nbd::NbdProtocol;
 use crate::net::{ClientListener, ListenAddress, ListenError, SocketPoller};
+use crate::nvme::NvmeProtocol;
 use crate::protocol::{OfferError, WireProtocol};
 use crate::service::DeviceService;
 use crate::service_loop::ServiceLoop;
@@ -33,6 +34,8 @@ pub struct ServeConfig {
     pub contents: ContentsIn,
     /// Address at which the server listens.
     pub listen: ListenAddress,
+    /// Address at which hosts connect by `NVMe/TCP`, too; absent if they do not.
+    pub nvme: Option<ListenAddress>,
     /// Allows clients of other computers without encryption.
     pub insecure: bool,
     /// Certificates, if sessions may be encrypted.
@@ -60,8 +63,16 @@ pub struct ImageConfig {
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The address cannot be used.
-    #[error(transparent)]
+    #[error("--listen {0}")]
     Listen(#[from] ListenError),
+    /// The address for `NVMe/TCP` cannot be used.
+    #[error("--nvme {0}")]
+    NvmeListen(ListenError),
+    /// `NVMe/TCP` is not encrypted, and clients must encrypt.
+    #[error(
+        "--nvme: sessions of NVMe/TCP are not encrypted; with --tls-cert, say --tls offer, which allows that"
+    )]
+    NvmeInPlainText,
     /// Sessions cannot be encrypted.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -102,7 +113,11 @@ impl DeviceServer {
     pub fn new(config: ServeConfig) -> Result<(Self, ServerHandle), ServeError> {
         let policy = config.tls.as_ref().map(|tls| tls.policy);
         let protocol: Box<dyn WireProtocol> = Box::new(NbdProtocol::new(policy));
-        let listeners = vec![(config.listen.clone(), protocol)];
+        let mut listeners = vec![(config.listen.clone(), protocol)];
+        if let Some(nvme) = &config.nvme {
+            nvme.check(config.insecure).map_err(ServeError::NvmeListen)?;
+            listeners.push((nvme.clone(), Box::new(NvmeProtocol::default())));
+        }
         Self::with_listeners(config, listeners)
     }
 
@@ -112,7 +127,10 @@ impl DeviceServer {
         listeners: Vec<(ListenAddress, Box<dyn WireProtocol>)>,
     ) -> Result<(Self, ServerHandle), ServeError> {
         let is_secure = config.tls.as_ref().is_some_and(|tls| tls.policy == TlsPolicy::Require);
-        for (listen, _) in &listeners {
+        for (listen, protocol) in &listeners {
+            if is_secure && !protocol.can_encrypt() {
+                return Err(ServeError::NvmeInPlainText);
+            }
             listen.check(config.insecure || is_secure)?;
         }
         let tls = config.tls.as_ref().map(SessionEncryption::load).transpose()?;
@@ -124,10 +142,13 @@ impl DeviceServer {
             (None, None, None) => return Err(ServeError::Nothing),
         };
         check_name("export", &export).map_err(EngineError::from)?;
-        let bind =
-            |(listen, protocol)| Ok(ProtocolListener { socket: ClientListener::bind(&listen)?, protocol });
+        let bind = |(listen, protocol): (ListenAddress, Box<dyn WireProtocol>)| {
+            let refused = if protocol.can_encrypt() { ServeError::Listen } else { ServeError::NvmeListen };
+            let socket = ClientListener::bind(&listen).map_err(refused)?;
+            Ok(ProtocolListener { socket, protocol })
+        };
         let listeners =
-            listeners.into_iter().map(bind).collect::<Result<Vec<ProtocolListener>, ListenError>>()?;
+            listeners.into_iter().map(bind).collect::<Result<Vec<ProtocolListener>, ServeError>>()?;
         let poller = SocketPoller::new()?;
         let (sender, messages) = channel();
         let board = Arc::new(StatusBoard::new());
@@ -136,6 +157,12 @@ impl DeviceServer {
             waker: poller.waker(),
             board: board.clone(),
             uri: listeners[0].uri(&export).into(),
+            // The door for NVMe/TCP comes last.
+            nvme_uri: config
+                .nvme
+                .as_ref()
+                .and_then(|_| listeners.last())
+                .map(|door| door.uri(&export).into()),
         };
         Ok((Self { config, export, listeners, tls, poller, messages, board }, handle))
     }
@@ -196,7 +223,7 @@ impl DeviceServer {
         let mut clients = ClientSessions::new(listeners, tls, &poller)?;
         clients.offer(service.offer())?;
         board.set(ServerStatus::Serving(facts));
-        ServiceLoop { service, clients, poller, messages, spins: config.spin }
+        ServiceLoop { service, clients, poller, messages, spins: config.spin, news: Vec::new() }
             .run(|warning| board.warn(warning))?;
         Ok(())
     }

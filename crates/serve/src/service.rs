@@ -18,7 +18,7 @@ use crate::input::{DeviceInput, PowerChange};
 use crate::lateness::ReplyLateness;
 use crate::loop_service::LoopService;
 use crate::protocol::{
-    BlockOp, BlockRequest, ExportAbilities, ExportFacts, ExportOffer, ExportSizes, OfferError,
+    BlockOp, BlockRequest, DeviceNews, ExportAbilities, ExportFacts, ExportOffer, ExportSizes, OfferError,
 };
 use crate::session::{ClientSessions, ExportTarget, RequestOrigin, SessionBackend};
 
@@ -232,6 +232,11 @@ impl LoopService for DeviceService {
         &mut self.replies
     }
 
+    fn take_news(&mut self, news: &mut Vec<DeviceNews>) {
+        let devices = (0..).zip(&mut self.devices);
+        news.extend(devices.filter_map(|(number, exported)| exported.take_news(number)));
+    }
+
     fn commit(&mut self, has_replies: bool) -> io::Result<()> {
         let now = self.now;
         self.main_device().commit(now, has_replies)
@@ -276,7 +281,7 @@ fn offer_of(devices: &[ExportedDevice]) -> Result<Arc<ExportOffer>, OfferError> 
 fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
     let device = &devices[target.device as usize].device;
     let identity = device.identify();
-    let reading = ExportAbilities::PREFETCH | ExportAbilities::STATUS;
+    let reading = ExportAbilities::PREFETCH | ExportAbilities::STATUS | ExportAbilities::HEALTH;
     let writing = ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES;
     let (description, size, abilities) = match target.member {
         None => (identity.model, identity.capacity, reading | writing),

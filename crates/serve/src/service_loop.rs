@@ -8,6 +8,7 @@ use crate::clock::monotonic;
 use crate::handle::{ControlMessage, DeferredReply};
 use crate::loop_service::LoopService;
 use crate::net::{ReadySource, SocketPoller, WakeSource};
+use crate::protocol::DeviceNews;
 use crate::session::ClientSessions;
 
 /// With spinning, the loop wakes this long before a deadline and polls until then.
@@ -25,6 +26,8 @@ pub(crate) struct ServiceLoop<S> {
     pub(crate) messages: Receiver<ControlMessage>,
     /// Set to stay awake for the last microseconds before a deadline.
     pub(crate) spins: bool,
+    /// What devices tell unasked, in this turn.
+    pub(crate) news: Vec<DeviceNews>,
 }
 
 impl<S: LoopService> ServiceLoop<S> {
@@ -68,6 +71,8 @@ impl<S: LoopService> ServiceLoop<S> {
         self.clients.handle_requests(&mut self.service);
         self.service.do_due();
         self.service.leap();
+        self.service.take_news(&mut self.news);
+        self.clients.pass_on_news(&mut self.news);
         self.send_replies(!answered.is_empty())?;
         // Answers to other threads leave after the commit, as replies to clients do.
         for (sender, answer) in answered {

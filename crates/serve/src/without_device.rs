@@ -31,7 +31,7 @@ struct ZeroDevice;
 impl InstantDevice for ZeroDevice {
     fn reply_to(&mut self, request: &BlockRequest<'_>) -> BlockReply {
         match request.op {
-            BlockOp::Read => BlockReply::Data(vec![0; request.length.0 as usize]),
+            BlockOp::Read { .. } => BlockReply::Data(vec![0; request.length.0 as usize]),
             _ => BlockReply::Done,
         }
     }

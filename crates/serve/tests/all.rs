@@ -1,5 +1,7 @@
 //! The tests of this crate, as one program: it is built and linked in a fraction of the time of one for each file.
 
+#[path = "../../nvme-tcp/tests/initiator/mod.rs"]
+mod initiator;
 mod support;
 
 mod checkpoint;
@@ -15,6 +17,7 @@ mod limits;
 mod links;
 mod log;
 mod members;
+mod nvme;
 mod own_state;
 mod records;
 mod service_loop;

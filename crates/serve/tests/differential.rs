@@ -207,6 +207,7 @@ fn compare(name: &str, text: &str, clock: ClockMode, faults: &[(u64, Value)]) {
         scenario: Some(scenario.clone()),
         image: Some(ImageConfig { folder: image.clone(), options, at: None }),
         listen: ListenAddress::Unix(socket.clone()),
+        nvme: None,
         insecure: false,
         tls: None,
         clock,

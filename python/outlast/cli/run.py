@@ -76,6 +76,9 @@ def run_command(
     from outlast.cli.progress import RunProgress
     from outlast.output import OutputFolder, check_file, check_writable
 
+    if out is not None or report_file is not None:
+        import numpy  # noqa: F401 - tables and charts are made of it
+
     folder = OutputFolder(out, force=force) if out is not None else None
     if report_file is not None:
         made = out is not None and report_file.absolute().parent in (out.absolute(), *out.absolute().parents)

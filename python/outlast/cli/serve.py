@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from outlast._core import Server
     from outlast.serving.file import DriveFile
-    from outlast.serving.options import ImageOptions
+    from outlast.serving.options import ImageCommandOptions
     from outlast.serving.shell import ServedCommand
 
 LOOK = 0.2
@@ -42,6 +42,7 @@ Examples:
   outlast serve serve-drive
   outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
+  outlast serve mine.toml --nvme tcp:127.0.0.1:4420
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
@@ -53,6 +54,11 @@ Examples:
     "--listen",
     metavar="PLACE",
     help="unix:PATH, or tcp:ADDRESS:PORT on this machine. Default: a socket in a new folder that only you can enter.",
+)
+@click.option(
+    "--nvme",
+    metavar="PLACE",
+    help="Also serve hosts over NVMe/TCP at tcp:ADDRESS:PORT: `nvme connect` makes it /dev/nvme0n1.",
 )
 @click.option("--insecure", is_flag=True, help="Allow other machines to connect, even without encryption.")
 @path_option("--tls-cert", metavar="FILE", help="Use TLS, with the server's certificate in this PEM file.")
@@ -90,7 +96,8 @@ Examples:
     "--run",
     "captive",
     metavar="COMMAND",
-    help="Run this in a shell, with the address in $uri and the path of --file in $file; stop serving when it ends.",
+    help="Run this in a shell, with the address in $uri, that of --nvme in $nvme and the path of --file in $file; "
+    "stop serving when it ends.",
 )
 @click.option(
     "--name",
@@ -126,9 +133,9 @@ def serve_command(
     name: str | None,
     http: int | None,
     quiet: bool,
-    **keeping: Unpack[ImageOptions],
+    **keeping: Unpack[ImageCommandOptions],
 ) -> int:
-    """Serve the drive or array of SCENARIO to real clients over the NBD protocol.
+    """Serve the drive or array of SCENARIO to real clients over the NBD protocol, and over NVMe/TCP.
 
     The scenario describes the drive and its preconditioning; its workload is not run. The address is printed on
     standard output when the drive is ready. Ctrl-C or SIGTERM ends it cleanly, like a host that shuts down.
@@ -149,8 +156,8 @@ def serve_command(
         raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
 
-    if insecure and (tls_cert is None or tls == "offer"):
-        warn_if_open(listen)
+    if insecure:
+        warn_if_open(listen if tls_cert is None or tls == "offer" else None, keeping["nvme"])
     # From here on there is a socket to be removed.
     interrupts.defer_signals()
     with _Place(listen) as place, _file(file) as as_file:
@@ -246,6 +253,8 @@ def _attend(
             if file is not None:
                 file.open(server.uri)
                 known["file"] = str(file.path)
+            if nvme := server.nvme_uri:
+                known["nvme"] = nvme
             show(facts, captive, quiet)
             open_control()
             if captive is not None:

@@ -28,9 +28,9 @@ def check_names(name: str | None, http: int | None) -> None:
         sockets.check_port(http)
 
 
-def warn_if_open(listen: str | None) -> None:
-    """Says that strangers may come in, unless the address is of this computer alone."""
-    if (place := _open_to(listen)) is not None:
+def warn_if_open(*addresses: str | None) -> None:
+    """Says that strangers may come in, unless the addresses are of this computer alone."""
+    for place in filter(None, map(_open_to, addresses)):
         warning = f"--insecure: whoever can reach {place} can read and write everything, unencrypted"
         click.echo(f"warning: {warning}", err=True)
 

@@ -106,15 +106,15 @@ def _show(done: Sweep) -> None:
     from outlast.cli import paper
     from outlast.report.names import spoken
     from outlast.report.sweep_load import summary_of
-    from outlast.report.sweep_points import notes, points_table
+    from outlast.report.sweep_points import is_any_best, notes, points_table
 
     summary, varied = summary_of(done), len(done.summary["sweep"]["vary"])
-    titles, rows = points_table(summary)
+    titles, rows = points_table(summary, MOST_ROWS)
     left = [index < varied or title == "front" for index, title in enumerate(titles)]
-    for table in paper.whole(titles, rows[:MOST_ROWS], left, varied, paper.room()):
+    for table in paper.whole(titles, rows, left, varied, paper.room()):
         paper.show(table)
     console = paper.console()
-    if any(mark in cell for row in rows for cell in row for mark in (" *", " ~")):
+    if is_any_best(summary):
         console.print("* the best, ~ within error of the best")
     if len(done.points) > MOST_ROWS:
         console.print(f"and {len(done.points) - MOST_ROWS} more points")

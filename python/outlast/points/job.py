@@ -23,6 +23,8 @@ UNSHARED = ("name", "description")
 THREADS = ("run", "threads")
 """Setting left out of a job's key, too: the number of threads changes no figure."""
 
+Inputs = list[tuple[str, str]]
+"""Setting and path of each file that a scenario reads."""
 Record = dict[str, Any]
 """Kept output of a run: `scenario`, `summary` without the run's own cost, and the table `errors`."""
 
@@ -34,6 +36,8 @@ class Job:
     scenario: dict[str, Any]
     """Resolved: nothing is inherited any more."""
     key: str
+    inputs: Inputs | None = None
+    """Files that the scenario reads; `None` where they were not asked for."""
 
     def file(self, folder: Path) -> Path:
         """Path of the job's record."""
@@ -46,15 +50,32 @@ def simulator_hash() -> str:
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
 
 
-def key_of(scenario: Mapping[str, Any]) -> str:
-    """The hash of what decides the outcome: every setting, the bytes of every file it reads, and the simulator."""
-    known = _without({name: value for name, value in scenario.items() if name not in UNSHARED}, THREADS)
+def key_of(scenario: Mapping[str, Any], inputs: Inputs | None = None) -> str:
+    """The hash of what decides the outcome: every setting, the bytes of every file it reads, and the simulator.
+
+    `inputs` are the files of the scenario, where they are known.
+    """
+    return _key(scenario, _contents(scenario, _inputs(scenario) if inputs is None else inputs))
+
+
+def _inputs(scenario: Mapping[str, Any]) -> Inputs:
+    """The setting and path of each file that a resolved scenario reads."""
+    return _core.input_files([("json", json.dumps(scenario, allow_nan=False))])
+
+
+def _contents(scenario: Mapping[str, Any], inputs: Inputs) -> dict[str, list[str]]:
+    """Hashes of the bytes of input files by setting."""
     files: dict[str, list[str]] = {}
-    for setting, path in _core.input_files([api.layer(scenario)]):
+    for setting, path in inputs:
         files.setdefault(setting, []).append(content_hash(path))
         if setting.startswith("policies."):
             # Of a file of policies one is meant, by its name there.
             files[setting].append(scenario["policies"][setting.removeprefix("policies.")].rpartition(":")[2])
+    return files
+
+
+def _key(scenario: Mapping[str, Any], files: Mapping[str, list[str]]) -> str:
+    known = _without({name: value for name, value in scenario.items() if name not in UNSHARED}, THREADS)
     for setting in files:
         # What a file is called does not matter, and its bytes are in the key already.
         known = _without(known, setting.split("."))
@@ -72,11 +93,18 @@ def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]
 
 def measure(job: Job) -> Record:
     """Runs the scenario. Nothing is given of a run that was stopped: that raises `KeyboardInterrupt`."""
-    _check_inputs(job, "is not the one that was asked for: it changed, or a worker has another one of that name")
+    inputs = _inputs(job.scenario) if job.inputs is None else job.inputs
+    files = _contents(job.scenario, inputs)
+    if _key(job.scenario, files) != job.key:
+        raise _refused(
+            inputs, "is not the one that was asked for: it changed, or a worker has another one of that name"
+        )
     # Several runs are made at once: unless asked for more, each has one processor.
     threads = job.scenario.get("run", {}).get("threads", 1)
     result = api.run(job.scenario, {"run.threads": threads})
-    _check_inputs(job, "changed while it was being read")
+    # The settings are what they were; what may have changed is the bytes of files.
+    if _contents(job.scenario, inputs) != files:
+        raise _refused(inputs, "changed while it was being read")
     if result.summary["partial"]:
         raise KeyboardInterrupt
     summary = {name: value for name, value in result.summary.items() if name not in NOT_KEPT}
@@ -87,33 +115,42 @@ def measure(job: Job) -> Record:
     return record
 
 
-def _check_inputs(job: Job, purpose: str) -> None:
-    """Refuses to give a result of files that are not, or are no longer, those that the job's key was made of."""
-    if key_of(job.scenario) == job.key:
-        return
-    files = ", ".join(path for _, path in _core.input_files([api.layer(job.scenario)])) or "the simulator"
-    raise OutputError(f"{files}: {purpose}; this run was not kept")
+def _refused(inputs: Inputs, purpose: str) -> OutputError:
+    """Refusal to give a result of files that are not, or are no longer, those that the job's key was made of."""
+    files = ", ".join(path for _, path in inputs) or "the simulator"
+    return OutputError(f"{files}: {purpose}; this run was not kept")
 
 
-def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str) -> Record:
+def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str, inputs: Inputs | None = None) -> Record:
     """The same in another process, perhaps of another machine, whose simulator must be that of the caller."""
     if simulator_hash() != simulator:
         raise OutputError("a worker has another build of Outlast than the program that asks")
-    return measure(Job(scenario, key))
+    return measure(Job(scenario, key, inputs))
 
 
 def store_record(record: Record, folder: Path) -> None:
     """Writes a record whole or not at all."""
-    write_file(Job({}, record["key"]).file(folder), json.dumps(record, indent=1, allow_nan=False))
+    write_file(Job({}, record["key"]).file(folder), foreign.sealed(record))
 
 
 def stored_record(job: Job, folder: Path) -> Record | None:
     """Record kept from an earlier run of the job; `None` without one, or if the file has another form."""
+    file = job.file(folder)
     try:
-        record: Record = foreign.read(job.file(folder))
-        shapes.check(job.file(folder), record, "record")
-        shapes.check(job.file(folder), record["summary"], "result", without=NOT_KEPT)
-        foreign.rely_on(job.file(folder))
+        record = _read(file)
+        foreign.rely_on(file)
     except (OSError, ValueError, OutlastError):
         return None
     return record if record.get("schema") == SCHEMA_NAME and record.get("key") == job.key else None
+
+
+def _read(file: Path) -> Record:
+    """The record in a file. One that is as it was written has the form that it was given, and is not checked anew."""
+    text = foreign.text_of(file)
+    record: Record | None = foreign.unsealed(text)
+    if record is not None:
+        return record
+    record = foreign.json_of(text)
+    shapes.check(file, record, "record")
+    shapes.check(file, record["summary"], "result", without=NOT_KEPT)
+    return record

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from outlast import memory
 from outlast.errors import OutputError
 from outlast.points.job import Job, Record, store_record, stored_record
 from outlast.points.workers import Workers
@@ -36,11 +37,12 @@ def run_all(
     wanted = {job.key: job for job in jobs}
     outcome = Outcome()
     missing = []
-    for job in wanted.values():
-        if (record := stored_record(job, folder)) is None:
-            missing.append(job)
-        else:
-            outcome.records[job.key] = record
+    with memory.without_collector():
+        for job in wanted.values():
+            if (record := stored_record(job, folder)) is None:
+                missing.append(job)
+            else:
+                outcome.records[job.key] = record
     tell = progress or (lambda *_: None)
     tell(len(outcome.records), len(wanted))
     if not missing:

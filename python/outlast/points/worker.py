@@ -25,7 +25,7 @@ def main() -> None:
         job = json.loads(line)
         answer: dict[str, Any]
         try:
-            answer = {"record": measure_elsewhere(job["scenario"], job["key"], job["simulator"])}
+            answer = {"record": measure_elsewhere(**job)}
         except Exception as error:
             answer = {"error": type(error).__name__, "message": str(error)}
         try:

@@ -85,7 +85,8 @@ class Processes:
                 self._idle.append(self._start())
             program, job = self._idle.pop(), self._waiting.popleft()
             self._busy[program] = job
-            request = {"scenario": job.scenario, "key": job.key, "simulator": work.simulator_hash()}
+            request: dict[str, Any] = {"scenario": job.scenario, "key": job.key, "simulator": work.simulator_hash()}
+            request |= {"inputs": job.inputs}
             line = json.dumps(request).encode() + b"\n"
             assert program.stdin is not None
             with suppress(BrokenPipeError):  # it has died: `next` reads its end and says so

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from outlast.report.numbers import micros, percent, seconds, short, size, text, tiny
@@ -88,6 +89,7 @@ def spoken(name: str) -> str:
     return words(name)
 
 
+@cache
 def unit(name: str) -> str:
     """A figure's unit as a heading has it; empty of ratios and of what has none."""
     own = figures.unit(name).partition(",")[0]

@@ -36,6 +36,7 @@ def page(sweep: Sweep) -> str:
 
 def sections(summary: dict[str, Any]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
+    summary = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in summary["points"]]}
     curves = [_curves(summary, name) for name in summary["sweep"]["figures"]]
     points = Section("points", "Points", columns="one")
     if summary["points"]:
@@ -96,8 +97,9 @@ def _curves(summary: dict[str, Any], name: str) -> Section:
 def _is_curve(summary: dict[str, Any], number: int) -> bool:
     """True if a figure over this axis is drawn as curves: the sweep is a grid, and few enough curves result."""
     setting = figures.called(summary["sweep"]["vary"][number])
-    several = {_others(point, setting) for point in summary["points"]}
-    return summary["sweep"]["method"] == "grid" and len(several) <= MOST_SERIES
+    if summary["sweep"]["method"] != "grid":
+        return False
+    return len({_others(point, setting) for point in summary["points"]}) <= MOST_SERIES
 
 
 def curve(summary: dict[str, Any], name: str, number: int) -> Figure | None:
@@ -146,7 +148,7 @@ def _chart(
             trace["error_y"] = {"type": "data", "array": halves, "thickness": 1.2, "width": 4, "color": colour}
             # What is never negative has no bar that is.
             trace["error_y"] |= {"symmetric": False, "arrayminus": below}
-        trace["customdata"] = [f"{_hover(point)}<br>{value(name, point['figures'][name])}" for point in own]
+        trace["customdata"] = [f"{_hover(point)}<br>{_said(point, name)}" for point in own]
         trace["hovertemplate"] = "%{customdata}<extra></extra>"
         data.append(trace)
         if name == MEASURED and THEORY in spec["figures"]:
@@ -195,7 +197,18 @@ def _theory(x: list[Any], points: list[Point], colour: str, *, more: bool) -> li
 
 
 def _hover(point: Point) -> str:
+    """The values of a point, for the pointer; every chart of a page shows the same."""
+    if (known := point.get("hover")) is not None:
+        return str(known)
     return "<br>".join(f"{text(in_words(name))}: {text(axis_value)}" for name, axis_value in point["values"].items())
+
+
+def _said(point: Point, name: str) -> str:
+    """A mean of a point in words, of which the charts over each axis show the same."""
+    known: dict[str, str] = point.get("said", {})
+    if name not in known:
+        known[name] = value(name, point["figures"][name])
+    return known[name]
 
 
 def _front(summary: dict[str, Any]) -> Section:

@@ -37,13 +37,15 @@ def summary_of(sweep: Sweep) -> dict[str, Any]:
     if load_axis(summary) is None or not {IOPS, "point"} <= set(sweep.columns):
         return summary
     points = [dict(point) | {"figures": dict(point["figures"])} for point in summary["points"]]
-    numbers = [int(number) for number in sweep.columns["point"]]
+    rows_of_point: dict[int, list[int]] = {}
+    for row, number in enumerate(sweep.columns["point"]):
+        rows_of_point.setdefault(int(number), []).append(row)
     for name in FIGURES:
         column = sweep.columns.get(name)
         if column is None:
             continue
         for point in points:
-            values = [column[row] for row, number in enumerate(numbers) if number == point["point"]]
+            values = [column[row] for row in rows_of_point.get(point["point"], [])]
             known = [float(value) for value in values if value is not None and value == value]
             point["figures"].setdefault(name, vars(mean_of(known, summary["sweep"]["confidence"])))
     return summary | {"points": points}

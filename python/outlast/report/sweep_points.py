@@ -54,10 +54,11 @@ def best_of(summary: dict[str, Any], name: str) -> tuple[list[int], list[int]]:
     if 2 * len(best) > len(known):
         return [], []  # what most points have tells none of them apart
     reach = next(stats["half"] or 0.0 for _, stats in known if stats["mean"] == target)
+    chosen = set(best)
     near = [
         number
         for number, stats in known
-        if number not in best and abs(stats["mean"] - target) <= reach + (stats["half"] or 0.0)
+        if number not in chosen and abs(stats["mean"] - target) <= reach + (stats["half"] or 0.0)
     ]
     return best, near
 
@@ -80,16 +81,23 @@ def value(name: str, stats: dict[str, Any]) -> str:
     return f"{written(name, stats['mean'], DIGITS)} {spread(name, stats)}".rstrip()
 
 
-def points_table(summary: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def is_any_best(summary: dict[str, Any]) -> bool:
+    """True if some point has the best mean of a figure."""
+    return any(best_of(summary, name)[0] for name in shown_figures(summary))
+
+
+def points_table(summary: dict[str, Any], most: int | None = None) -> tuple[list[str], list[list[str]]]:
     """Titles in words and a row of texts for each point: what varies, the means of figures that any has, the front.
+
+    `most`: only so many rows, of the first points.
 
     The best mean of a figure has a `*`, those within error of it a `~`, and a point with runs that were not in steady
     state a dagger.
     """
     names, front = shown_figures(summary), set(summary["pareto"]["front"])
-    best = {name: best_of(summary, name) for name in names}
+    best = {name: tuple(map(set, best_of(summary, name))) for name in names}
     rows = []
-    for point in summary["points"]:
+    for point in summary["points"][:most]:
         cells = [str(each) for each in point["values"].values()]
         cells[-1] += sweep_steady.mark(point)
         for name in names:
@@ -110,7 +118,7 @@ def notes(summary: dict[str, Any]) -> list[str]:
 def table(summary: dict[str, Any]) -> str:
     """The points as a card."""
     names, front = shown_figures(summary), set(summary["pareto"]["front"])
-    best = {name: best_of(summary, name) for name in names}
+    best = {name: tuple(map(set, best_of(summary, name))) for name in names}
     varied = [figures.called(each) for each in summary["sweep"]["vary"]]
     axes = (label(text(setting(name)), setting_tip(name)) for name in varied)
     head = "".join(f'<th scope="col" class="axis">{each}</th>' for each in axes)
@@ -147,7 +155,7 @@ def _chosen(summary: dict[str, Any], kept: set[int]) -> list[Point]:
     return [*first, *(point for point in points if point["point"] not in kept)][: max(MOST_ROWS, len(first))]
 
 
-def _mark(number: int, first: list[int], near: list[int]) -> tuple[str, str]:
+def _mark(number: int, first: set[int], near: set[int]) -> tuple[str, str]:
     if number in first:
         return '<span class="badge good">best</span> ', ' class="best"'
     return ('<span class="change" title="within error of the best">≈ best</span> ', "") if number in near else ("", "")
@@ -174,8 +182,15 @@ def title(summary: dict[str, Any]) -> str:
 def _varying(summary: dict[str, Any], name: str) -> list[Point]:
     """The points that have a measured figure; none where it reads the same at all of them."""
     known = [point for point in summary["points"] if point["figures"][name]["mean"] is not None]
-    values = {written(name, _mean(point, name), 3) for point in known}
-    return known if name != THEORY and len(values) > 1 else []
+    if name == THEORY or not known:
+        return []
+    first = _read(known[0], name)
+    return known if any(_read(point, name) != first for point in known) else []
+
+
+def _read(point: Point, name: str) -> str:
+    """A mean as it is read in a sentence."""
+    return written(name, _mean(point, name), 3)
 
 
 def _range(known: list[Point], name: str) -> float:
@@ -205,11 +220,12 @@ def sentences(summary: dict[str, Any]) -> list[str]:
             ends, ways = (high, low), ("highest", "lowest")
         else:
             ends, ways = (low, high), ("lowest", "highest")
-        tied = [point["point"] for point in _tied(known, name, ends[0])]
-        near = set(best_of(summary, name)[1]) - set(tied)
+        texts = {point["point"]: _read(point, name) for point in known}
+        tied = {number for number, said in texts.items() if said == texts[ends[0]["point"]]}
+        near = set(best_of(summary, name)[1]) - tied
         within = f"; {short(len(near))} other points are within error of it" if len(near) > 1 else ""
         within = "; one other point is within error of it" if len(near) == 1 else within
-        first, last = (f"<b>{written(name, _mean(end, name), 3)}</b> at {_where(known, name, end)}" for end in ends)
+        first, last = (f"<b>{texts[end['point']]}</b> at {_where(texts, end)}" for end in ends)
         subject = spoken(name)
         parts.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
     theory = _theory(summary)
@@ -218,16 +234,10 @@ def sentences(summary: dict[str, Any]) -> list[str]:
     return [*parts[:room], *theory, *front]
 
 
-def _tied(known: list[Point], name: str, end: Point) -> list[Point]:
-    """The points whose mean reads the same as that of one of the ends, which is among them."""
-    end_text = written(name, _mean(end, name), 3)
-    return [point for point in known if written(name, _mean(point, name), 3) == end_text]
-
-
-def _where(known: list[Point], name: str, end: Point) -> str:
-    """Location of a figure's extreme as HTML: its point, or the number of points that share it."""
-    tied = len(_tied(known, name, end))
-    return text(place(end)) if tied == 1 else f"{short(tied)} of {short(len(known))} points"
+def _where(texts: dict[int, str], end: Point) -> str:
+    """Location of a figure's extreme as HTML: its point, or the number of points whose mean reads the same."""
+    tied = sum(said == texts[end["point"]] for said in texts.values())
+    return text(place(end)) if tied == 1 else f"{short(tied)} of {short(len(texts))} points"
 
 
 def _theory(summary: dict[str, Any]) -> list[str]:

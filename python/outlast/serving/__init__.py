@@ -64,6 +64,11 @@ class Served:
         """NBD URI for clients."""
         return self._server.uri
 
+    @property
+    def nvme_uri(self) -> str | None:
+        """URI for NVMe/TCP, `nvme+tcp://ADDRESS:PORT/NQN`; `None` unless `nvme` was given."""
+        return self._server.nvme_uri
+
     def ask(self, request: Mapping[str, Any]) -> Any:
         """Sends a request as on the control socket, such as `{"do": "state"}`; returns the answer."""
         text = json.dumps(plain({name: value for name, value in request.items() if value is not None}))
@@ -161,6 +166,7 @@ def serve(
     overrides: Overrides | None = None,
     *,
     listen: str | None = None,
+    nvme: str | None = None,
     tls_cert: str | Path | None = None,
     tls_key: str | Path | None = None,
     tls_ca: str | Path | None = None,
@@ -178,6 +184,7 @@ def serve(
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
+    `nvme` is `tcp:ADDRESS:PORT` for hosts that connect by NVMe/TCP, too.
     `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`.
     Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
     clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
@@ -200,6 +207,7 @@ def serve(
             chosen,
             changes,
             listen=listen,
+            nvme=nvme,
             tls_cert=_text(tls_cert),
             tls_key=_text(tls_key),
             tls_ca=_text(tls_ca),

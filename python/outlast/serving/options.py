@@ -24,7 +24,18 @@ class ImageOptions(TypedDict, total=False):
     """`memory`, or `disk`: the bytes of the device are in an unnamed file, in the image folder or in `TMPDIR`."""
 
 
-class AccessOptions(TypedDict, total=False):
+class NvmeOptions(TypedDict, total=False):
+    """The door for hosts that speak NVMe/TCP."""
+
+    nvme: str | None
+    """Address at which hosts connect by NVMe/TCP, too."""
+
+
+class ImageCommandOptions(ImageOptions, NvmeOptions, total=False):
+    """Options that `outlast serve` passes on as they are."""
+
+
+class AccessOptions(NvmeOptions, total=False):
     """Access to the server: `outlast serve` has an option for each."""
 
     insecure: bool

@@ -113,20 +113,28 @@ def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in summary.items():
         if name not in _ASIDE:
-            _add(values, name, value)
+            add(values, name, value)
     if (worn := endurance.endurance_of(summary)) is not None:
-        _add(values, "endurance", worn.figures())
+        add(values, "endurance", worn.figures())
     return values
 
 
-def _add(values: dict[str, Any], name: str, value: Any) -> None:
-    if isinstance(value, Mapping):
+_SINGLE = frozenset((float, int, str, bool, type(None)))
+"""Kinds of nearly all figures."""
+
+
+def add(values: dict[str, Any], name: str, value: Any) -> None:
+    """Adds to figures by dotted name what is below `name`."""
+    if isinstance(value, (dict, Mapping)):
         for key, part in value.items():
-            _add(values, f"{name}.{key}", part)
+            if type(part) in _SINGLE:
+                values[f"{name}.{key}"] = part
+            else:
+                add(values, f"{name}.{key}", part)
     elif isinstance(value, list):
         for index, part in enumerate(value):
             if isinstance(part, (Mapping, int, float)):
-                _add(values, f"{name}[{index}]", part)
+                add(values, f"{name}[{index}]", part)
     else:
         values[name] = value
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from outlast import api
+from outlast import _core, api
 from outlast.errors import OutlastError, ScenarioError
 from outlast.points import Job, key_of
 from outlast.sweeps import draw
 from outlast.sweeps.spec import Axis, Spec
+
+AT_ONCE = 64
+"""Points that are resolved at once, on all processors. Ctrl-C waits for them, and one may read a long trace."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,14 @@ def changes_of(spec: Spec, place: Sequence[Any]) -> dict[str, Any]:
 def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
     """The runs of a sweep. `overrides` win over those of the sweep file, and what varies over both."""
     places = draw.points(spec)
+    first = [*api.override_list(spec.overrides), *overrides]
+    settings = [[*first, *api.override_list(changes_of(spec, place))] for place in places]
     runs = []
-    for number, place in enumerate(places):
-        changes = [
-            *api.override_list(spec.overrides),
-            *overrides,
-            *api.override_list(changes_of(spec, place)),
-        ]
+    for number, answer in enumerate(_resolved(spec, settings)):
         try:
-            scenario = api.resolve(spec.scenario, changes)
-            api.validate(spec.scenario, changes)
+            if isinstance(answer, BaseException):
+                raise answer
+            scenario, files = json.loads(answer[0]), answer[1]
             if log := scenario.get("run", {}).get("log"):
                 raise ScenarioError(
                     f"run.log = {log!r}: must be absent in a sweep, which keeps figures and no requests"
@@ -83,8 +84,24 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
             raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
         for repeat in range(spec.repeats):
             seeded = scenario | {"seed": repeat_seed(scenario["seed"], repeat)}
-            runs.append(Run(number, repeat, Job(seeded, key_of(seeded))))
+            runs.append(Run(number, repeat, Job(seeded, key_of(seeded, files), files)))
     return Plan(spec, places, runs)
+
+
+def _resolved(
+    spec: Spec, settings: list[list[tuple[str, str]]]
+) -> Iterator[tuple[str, list[tuple[str, str]]] | BaseException]:
+    """Each point resolved and checked, as JSON with the files that it reads, or what is wrong with it.
+
+    The layers are the same at all points, and are read and merged once.
+    """
+    try:
+        base = _core.PointBase(api.layers(spec.scenario))
+    except OutlastError as error:
+        yield error
+        return
+    for start in range(0, len(settings), AT_ONCE):
+        yield from base.points(settings[start : start + AT_ONCE])
 
 
 def _which(spec: Spec, places: list[tuple[Any, ...]], number: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,9 +140,14 @@ class Sweep:
 
 def write(done: Sweep, folder: Path) -> None:
     """Writes the data set, sweep.json and the report."""
+    write_data(done, folder)
+    done.report(folder / "report.html")
+
+
+def write_data(done: Sweep, folder: Path) -> None:
+    """Writes the data set and sweep.json."""
     write_file(folder / "sweep.parquet", tables.packed(done.columns))
     write_file(folder / "sweep.json", done.to_json())
-    done.report(folder / "report.html")
 
 
 def load_sweep(path: str | Path) -> Sweep:
@@ -177,13 +182,18 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
             # No request in no time is no rate.
             row_figures |= {name: None for name in row_figures if name.startswith("throughput.")}
         # The plan's scenario, since a record may have been made under another name. What varies has its own column.
-        settings = figures.flat({"settings": run.job.scenario})
-        row_figures |= {f"scenario{name.removeprefix('settings')}": value for name, value in settings.items()}
-        rows.append(row | {name: value for name, value in row_figures.items() if name not in row})
+        figures.add(row_figures, "scenario", run.job.scenario)
+        if not row.keys().isdisjoint(row_figures):
+            row_figures = {name: value for name, value in row_figures.items() if name not in row}
+        rows.append(row | row_figures)
     return rows
 
 
 def _columns(rows: list[Row]) -> Columns:
+    first = list(rows[0])
+    if all(list(row) == first for row in rows):
+        columns: Iterable[Sequence[Any]] = zip(*(row.values() for row in rows), strict=True)
+        return {name: tables.column_of(list(values))[2] for name, values in zip(first, columns, strict=True)}
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: tables.column_of([row.get(name) for row in rows])[2] for name in names}
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from outlast import api, points
+from outlast import api, memory, points
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
 from outlast.output import check_writable
@@ -51,13 +51,14 @@ def sweep(
     where = _where(on, jobs, slurm)
     folder = Path(out) if out is not None else Path("out") / specification.name
     _check(folder)
-    with code.written() if code else nullcontext():
+    with memory.without_collector(), code.written() if code else nullcontext():
         plan = make(specification, api.override_list(overrides))
     jobs_of_plan = [run.job for run in plan.runs]
     with bar.of_sweep(progress) as tell:
         outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=specification.retries, progress=tell)
-    done = Sweep.of(plan, outcome)
-    write(done, folder)
+    with memory.without_collector():
+        done = Sweep.of(plan, outcome)
+        write(done, folder)
     return done
 
 

@@ -68,10 +68,11 @@ def mean_of(values: Sequence[float], confidence: float) -> Mean:
 
 def front(costs: NDArray[np.float64]) -> list[int]:
     """Rows that no other row dominates, lower being better in every column; equal rows do not dominate each other."""
-    best = []
-    for index, row in enumerate(costs):
-        no_worse = (costs <= row).all(axis=1)
-        better = (costs < row).any(axis=1)
-        if not (no_worse & better).any():
+    # In this order whatever dominates a row stands before it, and is itself on the front or behind a row that is.
+    different, place = np.unique(costs, axis=0, return_inverse=True)
+    known, best = np.empty_like(different), list[int]()
+    for index, row in enumerate(different):
+        if not (known[: len(best)] <= row).all(axis=1).any():
+            known[len(best)] = row
             best.append(index)
-    return best
+    return np.flatnonzero(np.isin(place.reshape(-1), best)).tolist()

@@ -1,8 +1,11 @@
 //! The price of a request in instructions and simulated cache misses, which other programs on the machine do not change as they change
 //! seconds. callgrind runs each case and tells what its markers, functions that are never inlined, cost with all that they call: the run
-//! without its preparation, the preparation by itself. The committed table is `crates/bench/instructions.txt`.
+//! without its preparation, the preparation by itself. The committed tables are `crates/bench/instructions.txt`, and of a release
+//! `crates/bench/instructions-release.txt`; `bests.txt` has the fewest instructions of any commit.
 //! ([0035](../../../../docs/decisions/0035-speed-is-gated-by-instructions.md))
 
+mod bests;
+mod build;
 mod callgrind;
 mod cases;
 mod table;
@@ -12,8 +15,14 @@ use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use table::{CostRow, CostTable};
 
-/// The committed table.
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
+/// The folder of the committed tables.
+const TABLES: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The paths of the committed table of a profile, and of its bests.
+fn files(profile: &str) -> (String, String) {
+    let of = if profile == "ci" { String::new() } else { format!("-{profile}") };
+    (format!("{TABLES}/instructions{of}.txt"), format!("{TABLES}/bests{of}.txt"))
+}
 
 /// `outlast-bench instructions [--check [--without-caches]|--write] [NAME…]`: of all cases, or of those whose names contain one of `NAME…`.
 /// Without simulated caches, whose misses hold nobody to anything, the same instructions are counted in half the time.
@@ -33,14 +42,14 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let every = cases.len();
     cases.retain(|case| names.is_empty() || names.iter().any(|name| case.name.contains(name.as_str())));
     let (found, mut failures) = count(&cases, has("--write") || !has("--without-caches"));
-    let found = CostTable { build: table::build(), rows: found };
+    let found = CostTable { build: build::of_this_program(), rows: found };
     let whole = cases.len() == every && failures == 0;
-    if has("--check") {
+    if has("--check") && !has("--write") {
         failures += check(&found, whole);
     } else {
         print!("{}", found.text());
         if has("--write") && whole {
-            failures += usize::from(table::write(TABLE, &found).is_err());
+            failures += write(&found);
         }
     }
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -105,19 +114,48 @@ fn count(cases: &[CountedCase], caches: bool) -> (Vec<CostRow>, usize) {
     (rows, failures)
 }
 
-/// Prints what was found beside the committed table; returns in how many rows it is worse, or another result.
+/// Writes the tables; returns how many could not be written.
+fn write(found: &CostTable) -> usize {
+    let (table, best) = files(&build::profile());
+    // Without a file of bests, this commit's are the first.
+    let bests = bests::read(&best).unwrap_or_default().with(found);
+    [table::write(&table, found), bests::write(&best, &bests)].iter().filter(|done| done.is_err()).count()
+}
+
+/// Prints what was found beside the committed tables; returns in how many rows it is worse, or another result.
 #[allow(clippy::print_stdout, reason = "a benchmark prints")]
 fn check(found: &CostTable, whole: bool) -> usize {
-    let expected = match table::read(TABLE) {
-        Ok(expected) => expected,
+    let (table, best) = files(&build::profile());
+    let (expected, bests) = match table::read(&table).and_then(|table| Ok((table, bests::read(&best)?))) {
+        Ok(read) => read,
         Err(why) => {
             println!("{why}");
             return 1;
         }
     };
-    let verdict = expected.compare(found, whole);
+    let verdict = expected.compare(&bests, found, whole);
     for line in &verdict.lines {
         println!("{line}");
     }
     verdict.failures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_tables_are_of_the_toolchain_and_profile_of_the_checkout() {
+        let toolchain = include_str!("../../../../rust-toolchain.toml");
+        let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'));
+        let (table, best) = files("ci");
+        let (table, bests) = (table::read(&table).unwrap(), bests::read(&best).unwrap());
+        let build = &table.build;
+        assert!(build.starts_with(&format!("rustc {} ", channel.unwrap())), "{build}: count anew");
+        let profile = format!("profile ci ({:08x}),", build::checksum("ci"));
+        assert!(build.contains(&profile), "{build}: {profile} is in Cargo.toml; count anew");
+        assert!(bests.cover(&table), "bests.txt lacks rows of instructions.txt, or is of another build");
+        let crept = table.rows.iter().filter_map(|row| bests.creep(&row.name, row.costs.instructions));
+        assert_eq!(crept.collect::<Vec<_>>(), Vec::<String>::new());
+    }
 }

@@ -1,7 +1,8 @@
 //! The table of costs, and when a case costs too much.
 
+use super::bests::BestCosts;
+use super::build;
 use std::fmt::Write as _;
-use std::process::Command;
 
 /// Share by which a case may cost more instructions than the table says.
 const TOLERANCE: f64 = 0.03;
@@ -94,21 +95,23 @@ impl CostTable {
         Ok(Self { build, rows })
     }
 
-    /// Compares `found` with the table. A row fails where it costs more than the tolerance allows, its result is another, or it is in one table
-    /// only; the last counts where `whole`, since otherwise only some cases were run. Of another build costs do not fail.
-    pub(super) fn compare(&self, found: &Self, whole: bool) -> TableVerdict {
+    /// Compares `found` with the table and with the fewest instructions that a commit took. A row fails where it costs more than the tolerance
+    /// allows, has crept too far above the best, its result is another, or it is in one table only; the last counts where `whole`, since
+    /// otherwise only some cases were run. Of another build costs do not fail.
+    pub(super) fn compare(&self, bests: &BestCosts, found: &Self, whole: bool) -> TableVerdict {
         let alike = self.build == found.build;
         let mut verdict = TableVerdict { lines: Vec::new(), failures: 0 };
         if !alike {
-            let (ours, theirs) = (&found.build, &self.build);
-            verdict.lines.push(format!(
-                "this is {ours}, the table is of {theirs}: costs are shown, but hold nobody to anything"
-            ));
+            verdict.lines.push(build::another(&found.build, &self.build));
         }
         verdict.lines.push(HEADER.replace("result hash", "against the table"));
         for row in &found.rows {
             let before = self.rows.iter().find(|before| before.name == row.name);
-            let (note, fails) = judge_row(before, row, alike);
+            let (mut note, mut fails) = judge_row(before, row, alike);
+            if let Some(creep) = bests.creep(&row.name, row.costs.instructions).filter(|_| alike) {
+                note = format!("{note}; {creep}");
+                fails = true;
+            }
             let mark = if fails { "FAILS: " } else { "" };
             let line = format!("{:<24} {}  {mark}{note}", row.name, row.costs.columns());
             verdict.lines.push(line);
@@ -138,16 +141,6 @@ fn judge_row(before: Option<&CostRow>, row: &CostRow, alike: bool) -> (String, b
     } else {
         (note, false)
     }
-}
-
-/// The compiler and the profile of this program.
-pub(super) fn build() -> String {
-    let version = Command::new("rustc").arg("--version").output().ok();
-    let version = version.and_then(|output| String::from_utf8(output.stdout).ok());
-    let version = version.as_deref().map_or("an unknown rustc", str::trim).to_owned();
-    let program = std::env::current_exe().ok();
-    let profile = program.as_deref().and_then(|path| path.parent()?.file_name()?.to_str());
-    format!("{version}, profile {}, {}", profile.unwrap_or("unknown"), std::env::consts::ARCH)
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark keeps its own table")]
@@ -189,13 +182,13 @@ mod tests {
     fn a_loss_of_three_percent_fails_and_a_gain_does_not() {
         let before = table(&[("a", 1000.0, 7), ("b", 1000.0, 7), ("c", 1000.0, 7)]);
         let after = table(&[("a", 1029.9, 7), ("b", 1030.1, 7), ("c", 900.0, 7)]);
-        let verdict = before.compare(&after, true);
+        let verdict = before.compare(&BestCosts::default(), &after, true);
         assert_eq!(verdict.failures, 1, "{:?}", verdict.lines);
         let line = |name: &str| verdict.lines.iter().find(|line| line.starts_with(name)).unwrap().as_str();
         assert!(line("b ").contains("FAILS") && !line("a ").contains("FAILS"));
         assert!(line("c ").contains("-10.00 %: the table should say so"));
         // With the table changed in the same commit nothing fails.
-        assert_eq!(after.compare(&after, true).failures, 0);
+        assert_eq!(after.compare(&BestCosts::default(), &after, true).failures, 0);
     }
 
     #[test]
@@ -203,7 +196,7 @@ mod tests {
         let before = table(&[("a", 1000.0, 7)]);
         let mut after = table(&[("a", 1031.0, 7)]);
         after.rows[0].costs.misses = None;
-        let verdict = before.compare(&after, true);
+        let verdict = before.compare(&BestCosts::default(), &after, true);
         assert_eq!(verdict.failures, 1, "{:?}", verdict.lines);
         assert!(verdict.lines[1].contains("1031.0            -            -  FAILS"), "{:?}", verdict.lines);
     }
@@ -212,15 +205,19 @@ mod tests {
     fn another_result_and_missing_rows_fail() {
         let before = table(&[("a", 1000.0, 7), ("b", 1000.0, 7)]);
         let after = table(&[("a", 1000.0, 8), ("new", 1.0, 7)]);
-        assert_eq!(before.compare(&after, true).failures, 3, "another result, a new row, a missing one");
-        assert_eq!(before.compare(&after, false).failures, 2, "b was not asked for");
+        assert_eq!(
+            before.compare(&BestCosts::default(), &after, true).failures,
+            3,
+            "another result, a new row, a missing one"
+        );
+        assert_eq!(before.compare(&BestCosts::default(), &after, false).failures, 2, "b was not asked for");
     }
 
     #[test]
     fn costs_of_another_compiler_fail_nothing_and_say_so() {
         let (before, mut after) = (table(&[("a", 1000.0, 7)]), table(&[("a", 2000.0, 7)]));
         after.build = "rustc 1.96.0, profile ci, x86_64".to_owned();
-        let verdict = before.compare(&after, true);
+        let verdict = before.compare(&BestCosts::default(), &after, true);
         assert_eq!(verdict.failures, 0);
         assert!(
             verdict.lines[0].contains("1.96.0") && verdict.lines[0].contains("1.95.0"),

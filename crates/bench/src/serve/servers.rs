@@ -89,6 +89,7 @@ impl MeasuredServer {
             image: None,
             contents: outlast_serve::ContentsIn::Memory,
             listen: ListenAddress::Unix(free(folder)),
+            nvme: None,
             insecure: false,
             tls: None,
             clock,

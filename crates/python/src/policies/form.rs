@@ -7,10 +7,15 @@ use outlast_workload::{PlacerFactory, UserPlacement, WriteBatch, WritePlacer};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Loads a scenario and checks the form of what its `[policies]` name: the file is there, and the name could be one. What it decides, the built-in
-/// policies decide in its place, so that costs can be estimated.
+/// Loads a scenario and checks the form of what its `[policies]` name.
 pub(crate) fn load_form(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResult<(Scenario, Provenance)> {
-    let (mut scenario, provenance) = load(layers, overrides)?;
+    let (scenario, provenance) = load(layers, overrides)?;
+    Ok((form_of(scenario)?, provenance))
+}
+
+/// Checks the form of what a scenario's `[policies]` name: the file is there, and the name could be one. What it decides, the built-in
+/// policies decide in its place, so that costs can be estimated.
+pub(crate) fn form_of(mut scenario: Scenario) -> PyResult<Scenario> {
     for own in scenario.policies.user_policies().collect::<Vec<_>>() {
         check(&own).map_err(|error| {
             ScenarioError::new_err(format!("{} = {own}: {error}", own.decision.setting()))
@@ -20,7 +25,7 @@ pub(crate) fn load_form(layers: Vec<RawLayer>, overrides: &[Override]) -> PyResu
         }
     }
     scenario.policies = PoliciesSpec::default();
-    Ok((scenario, provenance))
+    Ok(scenario)
 }
 
 /// Whether a shared library may take this decision.

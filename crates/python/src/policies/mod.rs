@@ -6,7 +6,7 @@ mod form;
 mod orders;
 mod placer;
 
-pub(crate) use form::load_form;
+pub(crate) use form::{form_of, load_form};
 
 use crate::errors::ScenarioError;
 use crate::scenario::{Override, RawLayer, load};

@@ -96,7 +96,7 @@ impl ContentDevice {
     fn serve_request(&mut self, request: &BlockRequest<'_>) -> io::Result<BlockReply> {
         let range = request.offset..request.offset + request.length.0;
         match request.op {
-            BlockOp::Read => return self.read(range),
+            BlockOp::Read { .. } => return self.read(range),
             BlockOp::Write { data, fua } => {
                 self.overlay.write(range.start, data)?;
                 self.journal(|journal| journal.write(range.start, data, fua))?;
@@ -106,7 +106,9 @@ impl ContentDevice {
                 self.journal(|journal| journal.zero(range, fua))?;
             }
             BlockOp::Flush => self.journal(|journal| journal.flush())?,
-            BlockOp::Prefetch | BlockOp::Status => unreachable!("the export has neither"),
+            BlockOp::Prefetch | BlockOp::Status | BlockOp::LbaStatus | BlockOp::Health => {
+                unreachable!("the export has none of these")
+            }
         }
         Ok(BlockReply::Done)
     }

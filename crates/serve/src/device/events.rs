@@ -52,6 +52,11 @@ impl EventHistory {
         }
     }
 
+    /// Number of events over the life of the device.
+    pub(super) fn count(&self) -> u64 {
+        self.next
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &DeviceEvent> {
         self.events.iter()
     }

@@ -15,6 +15,24 @@ impl ServedDevice {
         Some(log)
     }
 
+    /// Health log of the whole device. For an array: its own figures, with the warnings of all members and the longest times and most losses of power
+    /// among them.
+    pub fn whole_health_log(&self) -> HealthLog {
+        let columns = self.scenario().array.as_ref().map_or(1, |array| usize::from(array.members));
+        let mut logs = (0..columns).filter_map(|column| self.health_log(column));
+        let first = logs.next().unwrap_or_default();
+        let whole = logs.fold(first, |whole, log| HealthLog {
+            smart: whole.smart,
+            critical_warning: whole.critical_warning | log.critical_warning,
+            controller_busy: whole.controller_busy.max(log.controller_busy),
+            power_cycles: whole.power_cycles.max(log.power_cycles),
+            power_on: whole.power_on.max(log.power_on),
+            unsafe_shutdowns: whole.unsafe_shutdowns.max(log.unsafe_shutdowns),
+            error_log_entries: whole.error_log_entries.saturating_add(log.error_log_entries),
+        });
+        HealthLog { smart: self.smart(), ..whole }
+    }
+
     /// Sectors that the drive in `column` wants written again, among `sectors` from `lba` on; `None` if no drive is there. Takes no simulated time
     /// and changes nothing, unlike the query `Op::LbaStatus` that a host sends.
     pub fn lba_status(&self, column: usize, lba: Lba, sectors: u64) -> Option<Vec<LbaRun>> {

@@ -227,6 +227,11 @@ impl ServedDevice {
         DeviceState::of(&self.service, self.now, self.off_since.is_none(), &self.die_losses)
     }
 
+    /// Number of events over the life of the device.
+    pub fn event_count(&self) -> u64 {
+        self.events.count()
+    }
+
     /// The latest events, oldest first.
     pub fn events(&self) -> impl Iterator<Item = &DeviceEvent> {
         self.events.iter()

@@ -1,12 +1,20 @@
 //! Completed commands of a device become replies to clients.
 
-use outlast_device::{Completion, Op, Outcome};
+use outlast_device::{Completion, Extent, LbaRun, Op, Outcome, SectorRun};
 use outlast_units::{Nanos, SECTOR_BYTES};
 
 use super::{ExportedDevice, ReadyReplies};
 use crate::pending::{CommandPurpose, PendingCommand};
 use crate::protocol::{BlockReply, FailureKind, RequestFailure};
 use crate::zeroing::RangeZeroing;
+
+/// Sectors that a device wants written again, or that it knows to be lost or misplaced: a drive without repair asks for nothing.
+pub(super) fn lost_runs(wanted: &[LbaRun], extents: &[Extent]) -> Vec<SectorRun> {
+    let wanted = wanted.iter().map(|run| SectorRun { lba: run.lba, sectors: run.sectors.into() });
+    let lost = extents.iter().filter(|extent| extent.state.lost || extent.state.misplaced);
+    let lost = lost.map(|extent| SectorRun { lba: extent.lba, sectors: extent.sectors });
+    SectorRun::joined(wanted.chain(lost).collect())
+}
 
 impl ExportedDevice {
     /// Advances the device to `now`; `on_completion` is called with the completion time of each command that ends.
@@ -92,6 +100,13 @@ impl ExportedDevice {
             CommandPurpose::Read | CommandPurpose::MemberRead => {
                 let data = self.device.take_data(completion.tag);
                 Some(BlockReply::Data(data.expect("a device in service keeps bytes")))
+            }
+            CommandPurpose::LbaStatus => {
+                // A device that knows of nothing has nothing to be written again.
+                let wanted = self.device.take_lba_status(completion.tag).unwrap_or_default();
+                let sectors = u64::from(pending.command.sectors);
+                let extents = self.device.extents(pending.command.lba, sectors);
+                Some(BlockReply::LostRuns(lost_runs(&wanted, &extents)))
             }
             CommandPurpose::Single => Some(BlockReply::Done),
             CommandPurpose::Zeroing(index) => {

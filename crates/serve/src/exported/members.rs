@@ -3,6 +3,7 @@
 use outlast_device::{Command, Op};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
+use super::completions::lost_runs;
 use super::{ExportedDevice, MAX_STATUS_BYTES, ReadyReplies};
 use crate::input::DeviceInput;
 use crate::pending::CommandPurpose;
@@ -21,7 +22,7 @@ impl ExportedDevice {
     ) {
         let (lba, sectors) = (Lba(request.offset / SECTOR_BYTES), request.length.0 / SECTOR_BYTES);
         match request.op {
-            BlockOp::Read => {
+            BlockOp::Read { .. } => {
                 let command = Command::new(Op::Read, lba, sectors as u32);
                 let tag = self.register(now, origin, CommandPurpose::MemberRead, command);
                 let input = DeviceInput::ReadMember { tag, member, lba, sectors: sectors as u32 };
@@ -32,6 +33,18 @@ impl ExportedDevice {
                 let extents = self.device.member_extents(member, lba, sectors);
                 replies.push((origin, BlockReply::Extents(extents)));
             }
+            BlockOp::LbaStatus => {
+                let wanted = self.device.lba_status(member.into(), lba, sectors).unwrap_or_default();
+                let extents = self.device.member_extents(member, lba, sectors);
+                replies.push((origin, BlockReply::LostRuns(lost_runs(&wanted, &extents))));
+            }
+            BlockOp::Health => replies.push((
+                origin,
+                match self.device.health_log(member.into()) {
+                    Some(log) => BlockReply::Health(Box::new(log.page())),
+                    None => BlockReply::Failed(FailureKind::Unavailable.into()),
+                },
+            )),
             BlockOp::Prefetch => replies.push((origin, BlockReply::Done)),
             BlockOp::Write { .. } | BlockOp::Flush | BlockOp::Trim { .. } | BlockOp::WriteZeroes { .. } => {
                 replies.push((origin, BlockReply::Failed(FailureKind::ReadOnly.into())));

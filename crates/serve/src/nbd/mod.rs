@@ -4,6 +4,7 @@ mod session;
 mod status;
 mod uri;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use outlast_nbd::{
@@ -45,7 +46,7 @@ impl WireProtocol for NbdProtocol {
         Ok(())
     }
 
-    fn begin(&mut self) -> Box<dyn WireSession> {
+    fn begin(&mut self, _at: Option<SocketAddr>) -> Box<dyn WireSession> {
         Box::new(NbdSession::new(NbdConnection::new(self.server.clone())))
     }
 

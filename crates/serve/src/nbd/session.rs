@@ -61,6 +61,7 @@ impl WireSession for NbdSession {
                     extents.iter().map(|(context, extents)| (*context, &extents[..])).collect();
                 self.connection.extents(id, &extents);
             }
+            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("NBD asks for neither"),
             BlockReply::Failed(failure) => self.connection.fail(id, nbd_failure(failure)),
         }
     }
@@ -119,7 +120,7 @@ impl WireSession for NbdSession {
 fn block_request(request: NbdRequest<'_>) -> BlockRequest<'_> {
     let NbdRequest { id, offset, length, command } = request;
     let op = match command {
-        NbdCommand::Read => BlockOp::Read,
+        NbdCommand::Read => BlockOp::Read { limited_retry: false },
         NbdCommand::Write { data, fua } => BlockOp::Write { data, fua },
         NbdCommand::Flush => BlockOp::Flush,
         NbdCommand::Trim { fua } => BlockOp::Trim { fua },

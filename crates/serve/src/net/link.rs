@@ -1,6 +1,7 @@
 //! Socket of a client, in plain text or with TLS.
 
 use std::io::{self, IoSlice, Read, Write};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
@@ -58,6 +59,11 @@ impl ClientLink {
         connection.set_buffer_limit(Some(SEALED));
         self.tls = Some(Box::new(TlsChannel { connection, raw: vec![0; RAW], held: 0..0, is_over: false }));
         Ok(())
+    }
+
+    /// The server's own address of a TCP connection.
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        self.stream.local_address()
     }
 
     /// True if bytes in both directions are encrypted.

@@ -26,16 +26,16 @@ pub enum ListenAddress {
 #[derive(Debug, Error)]
 pub enum ListenError {
     /// The text has neither of the two forms.
-    #[error("--listen \"{0}\": must be unix:PATH or tcp:ADDRESS:PORT, such as tcp:127.0.0.1:10809")]
+    #[error("\"{0}\": must be unix:PATH or tcp:ADDRESS:PORT, such as tcp:127.0.0.1:10809")]
     Form(String),
     /// Clients of other computers could connect, read and write everything.
     #[error(
-        "--listen \"tcp:{0}\": is not of this machine alone, and clients need not encrypt: use tcp:127.0.0.1:PORT or unix:PATH, require TLS \
+        "\"tcp:{0}\": is not of this machine alone, and clients need not encrypt: use tcp:127.0.0.1:PORT or unix:PATH, require TLS \
          (--tls-cert, --tls-key), or add --insecure"
     )]
     NotLoopback(SocketAddr),
     /// Error of the system.
-    #[error("--listen \"{place}\": {error}")]
+    #[error("\"{place}\": {error}")]
     System {
         /// Address.
         place: String,

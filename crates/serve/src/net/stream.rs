@@ -1,7 +1,7 @@
 //! Socket of a client.
 
 use std::io::{self, IoSlice, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
@@ -24,6 +24,14 @@ impl ClientStream {
             }
         }
         Ok(self)
+    }
+
+    /// The server's own address of a TCP connection.
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(stream) => stream.local_addr().ok(),
+        }
     }
 
     /// Reads; `None` if nothing is there yet.

@@ -26,6 +26,8 @@ impl ExportAbilities {
     pub(crate) const PREFETCH: Self = Self(1 << 3);
     /// Queries for the state of sectors.
     pub(crate) const STATUS: Self = Self(1 << 4);
+    /// Questions for the health log, and for sectors that are lost or to be written again.
+    pub(crate) const HEALTH: Self = Self(1 << 5);
 
     /// True if all of `other` are allowed.
     pub(crate) const fn has(self, other: Self) -> bool {
@@ -79,13 +81,17 @@ impl ExportFacts {
             BlockOp::Flush => {
                 return self.abilities.has(ExportAbilities::WRITE) && (offset, length) == (0, 0);
             }
-            BlockOp::Read => (self.sizes.longest.0, ExportAbilities::NONE),
+            BlockOp::Health => {
+                return self.abilities.has(ExportAbilities::HEALTH) && (offset, length) == (0, 0);
+            }
+            BlockOp::Read { .. } => (self.sizes.longest.0, ExportAbilities::NONE),
             BlockOp::Write { data, .. } if data.len() as u64 != length => return false,
             BlockOp::Write { .. } => (self.sizes.longest.0, ExportAbilities::WRITE),
             BlockOp::Trim { .. } => (u64::MAX, ExportAbilities::WRITE | ExportAbilities::TRIM),
             BlockOp::WriteZeroes { .. } => (u64::MAX, ExportAbilities::WRITE | ExportAbilities::ZEROES),
             BlockOp::Prefetch => (u64::MAX, ExportAbilities::PREFETCH),
             BlockOp::Status => (u64::MAX, ExportAbilities::STATUS),
+            BlockOp::LbaStatus => (u64::MAX, ExportAbilities::HEALTH),
         };
         let block = self.sizes.block.0;
         let is_aligned = offset.is_multiple_of(block) && length.is_multiple_of(block);
@@ -159,7 +165,7 @@ mod tests {
             (u64::MAX - 511, 512, false),
         ] {
             assert_eq!(
-                takes(ExportAbilities::NONE, BlockOp::Read, offset, length),
+                takes(ExportAbilities::NONE, BlockOp::Read { limited_retry: false }, offset, length),
                 is_taken,
                 "{offset} + {length}"
             );
@@ -180,8 +186,10 @@ mod tests {
             (zeroes, 1024, ExportAbilities::WRITE | ExportAbilities::ZEROES),
             (BlockOp::Prefetch, 1024, ExportAbilities::PREFETCH),
             (BlockOp::Status, 1024, ExportAbilities::STATUS),
+            (BlockOp::LbaStatus, 1024, ExportAbilities::HEALTH),
+            (BlockOp::Health, 0, ExportAbilities::HEALTH),
         ] {
-            let others = (0..32).map(ExportAbilities).filter(|all| !all.has(wanted));
+            let others = (0..64).map(ExportAbilities).filter(|all| !all.has(wanted));
             assert!(others.into_iter().all(|all| !takes(all, op, 0, length)), "{op:?}");
             assert!(takes(wanted, op, 0, length), "{op:?}");
         }

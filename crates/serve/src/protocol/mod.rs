@@ -11,11 +11,15 @@ mod tests;
 
 use std::fmt::Debug;
 use std::io::IoSlice;
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use crate::net::ListenAddress;
 pub use export::OfferError;
 pub(crate) use export::{ExportAbilities, ExportFacts, ExportOffer, ExportSizes};
-pub(crate) use request::{BlockOp, BlockReply, BlockRequest, FailureKind, RequestFailure, RequestTag};
+pub(crate) use request::{
+    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag,
+};
 
 /// A protocol: what all its sessions share.
 pub(crate) trait WireProtocol: Debug + Send {
@@ -25,8 +29,13 @@ pub(crate) trait WireProtocol: Debug + Send {
     /// The protocol cannot express the offer; the previous one remains.
     fn offer(&mut self, offer: &ExportOffer) -> Result<(), OfferError>;
 
-    /// Begins the session of a client that has just connected.
-    fn begin(&mut self) -> Box<dyn WireSession>;
+    /// Begins the session of a client that has just connected, to this address if it is one of TCP.
+    fn begin(&mut self, at: Option<SocketAddr>) -> Box<dyn WireSession>;
+
+    /// True if sessions can be encrypted.
+    fn can_encrypt(&self) -> bool {
+        true
+    }
 
     /// URI of an export of a server that listens at `address`.
     fn uri(&self, address: &ListenAddress, export: &str) -> String;
@@ -81,6 +90,14 @@ pub(crate) trait WireSession: Debug + Send {
 
     /// Notes that TLS, for which [`SessionEvent::Secure`] has asked, is set up.
     fn tls_started(&mut self);
+
+    /// Notes what the device tells unasked.
+    fn report_news(&mut self, _news: DeviceNews) {}
+
+    /// Longest time for which the client may be silent; `None` without limit.
+    fn silence_limit(&self) -> Option<Duration> {
+        None
+    }
 
     /// Refuses further requests as far as the protocol can say so, since the server ends.
     fn shut_down(&mut self);

@@ -1,6 +1,7 @@
 //! Requests to devices, and the replies.
 
-use outlast_device::Extent;
+use outlast_device::health_log::PAGE_BYTES;
+use outlast_device::{Extent, SectorRun};
 use outlast_units::Bytes;
 
 /// A session's name for a request in flight. Free again once the request is answered.
@@ -12,9 +13,9 @@ pub(crate) struct RequestTag(pub(crate) u32);
 pub(crate) struct BlockRequest<'a> {
     /// Name of the request.
     pub(crate) tag: RequestTag,
-    /// Offset in the export, in bytes; 0 for a flush.
+    /// Offset in the export, in bytes; 0 for a flush and for a question about health.
     pub(crate) offset: u64,
-    /// Length in bytes; 0 only for a flush.
+    /// Length in bytes; 0 only for a flush and for a question about health.
     pub(crate) length: Bytes,
     pub(crate) op: BlockOp<'a>,
 }
@@ -23,7 +24,10 @@ pub(crate) struct BlockRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockOp<'a> {
     /// Read, answered with [`BlockReply::Data`].
-    Read,
+    Read {
+        /// Few attempts are made to read bad data, and then the read fails.
+        limited_retry: bool,
+    },
     /// Write, answered with [`BlockReply::Done`].
     Write {
         /// The bytes to write, lent by the session's buffer until the session is next called.
@@ -51,6 +55,11 @@ pub(crate) enum BlockOp<'a> {
     Prefetch,
     /// Question for the state of sectors, answered with [`BlockReply::Extents`]. May be as long as the export.
     Status,
+    /// Question for the sectors that are lost or that the device wants written again, answered with [`BlockReply::LostRuns`]. May be as long as the
+    /// export.
+    LbaStatus,
+    /// Question for the health log, answered with [`BlockReply::Health`].
+    Health,
 }
 
 /// The answer to a request.
@@ -62,6 +71,10 @@ pub(crate) enum BlockReply {
     Data(Vec<u8>),
     /// Runs of sectors from the request's offset on, at least one, which may end before the request does, and not behind the export's end.
     Extents(Vec<Extent>),
+    /// All runs of sectors that are lost or to be written again, in order of address; they do not touch.
+    LostRuns(Vec<SectorRun>),
+    /// The page of the health log.
+    Health(Box<[u8; PAGE_BYTES]>),
     /// Failure, of any request.
     Failed(RequestFailure),
 }
@@ -97,4 +110,13 @@ impl From<FailureKind> for RequestFailure {
     fn from(kind: FailureKind) -> Self {
         Self { kind, at: None, text: "" }
     }
+}
+
+/// What a device tells unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceNews {
+    /// Number of the device.
+    pub(crate) device: u32,
+    /// Critical warning of its health log.
+    pub(crate) critical_warning: u8,
 }

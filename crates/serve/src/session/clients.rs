@@ -11,7 +11,7 @@ use super::listeners::{ProtocolListener, ProtocolListeners};
 use super::memory::{ALL_CLIENTS, ClientMemory, EACH_CLIENT};
 use super::{ClientSession, ExportTarget, RequestOrigin, SessionBackend};
 use crate::net::{ReadySource, SocketCalls, SocketPoller, WakeSource};
-use crate::protocol::{BlockReply, ExportOffer, OfferError};
+use crate::protocol::{BlockReply, DeviceNews, ExportOffer, OfferError};
 use crate::tls::SessionEncryption;
 
 /// Most clients at a time; others wait to be accepted.
@@ -167,6 +167,20 @@ impl ClientSessions {
         }
     }
 
+    /// Passes what devices tell unasked to the sessions that have opened them.
+    pub(crate) fn pass_on_news(&mut self, news: &mut Vec<DeviceNews>) {
+        for news in news.drain(..) {
+            for number in 0..self.sessions.len() {
+                if let Some(session) = &mut self.sessions[number]
+                    && session.target == Some(ExportTarget::device(news.device))
+                {
+                    session.wire.report_news(news);
+                    self.enlist(number as u32);
+                }
+            }
+        }
+    }
+
     /// Sends the output of listed sessions, then passes on requests for which that made room, and closes sessions that have ended.
     pub(crate) fn send(
         &mut self,
@@ -210,6 +224,13 @@ impl ClientSessions {
         if let Some(session) = self.sessions[number as usize].take() {
             self.closed_calls += session.link.calls;
             self.memory.update(session.held, 0);
+            // Other sessions may have ended with it: those of the same controller.
+            drop(session);
+            for number in 0..self.sessions.len() {
+                if self.sessions[number].as_ref().is_some_and(|session| session.wire.end().is_some()) {
+                    self.enlist(number as u32);
+                }
+            }
         }
     }
 

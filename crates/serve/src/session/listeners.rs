@@ -1,6 +1,7 @@
 //! Listeners with their protocols, and the exports that they offer.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::net::{ClientLink, ClientListener, SocketInterest, SocketPoller, WakeSource};
@@ -58,8 +59,12 @@ impl ProtocolListeners {
     }
 
     /// Begins the session of a client of a listener; returns it with the exports offered to it.
-    pub(super) fn begin(&mut self, listener: u32) -> (Box<dyn WireSession>, Arc<ExportOffer>) {
-        (self.listeners[listener as usize].protocol.begin(), self.offer.clone())
+    pub(super) fn begin(
+        &mut self,
+        listener: u32,
+        at: Option<SocketAddr>,
+    ) -> (Box<dyn WireSession>, Arc<ExportOffer>) {
+        (self.listeners[listener as usize].protocol.begin(at), self.offer.clone())
     }
 
     /// Offers these exports to clients that connect from now on, in every protocol.

@@ -13,6 +13,7 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::monotonic;
 use crate::net::{ClientLink, SocketInterest};
 use crate::protocol::{BlockReply, ExportOffer, RequestTag, SessionEnd, SessionEvent, WireSession};
 use crate::tls::{SessionEncryption, TlsPolicy};
@@ -41,6 +42,8 @@ pub(crate) struct ClientSession {
     is_listed: bool,
     /// Bytes held for the client, as counted in [`ClientMemory`].
     held: u64,
+    /// Time at which the client was last heard, on the system's monotonic clock.
+    heard_at: Duration,
     /// Bytes sent and received so far, and their number at the last review.
     moved_bytes: u64,
     reviewed_bytes: u64,
@@ -66,6 +69,7 @@ impl ClientSession {
             generation,
             is_listed: false,
             held: 0,
+            heard_at: connected_at,
             moved_bytes: 0,
             reviewed_bytes: 0,
         }
@@ -92,6 +96,9 @@ impl ClientSession {
             Ok(Some(0)) | Err(_) => false,
             Ok(Some(count)) => {
                 self.moved_bytes += count as u64;
+                if self.wire.silence_limit().is_some() {
+                    self.heard_at = monotonic();
+                }
                 self.wire.filled(count);
                 true
             }
@@ -243,6 +250,11 @@ impl ClientSession {
                 self.wire.in_flight() == 0 && self.wire.output_len() == 0 && !self.link.has_output()
             }
         }
+    }
+
+    /// Time at which the client will have been silent for too long, if that is limited.
+    fn silent_until(&self) -> Option<Duration> {
+        self.wire.silence_limit().map(|limit| self.heard_at + limit)
     }
 
     /// True if the client still negotiates, `HANDSHAKE_LIMIT` after it connected.

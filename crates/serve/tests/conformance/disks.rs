@@ -197,6 +197,7 @@ impl DeviceBehindSocket {
             image: None,
             contents: outlast_serve::ContentsIn::Memory,
             listen: ListenAddress::Unix(socket.clone()),
+            nvme: None,
             insecure: false,
             tls: None,
             clock: ClockMode::Virtual,

@@ -32,6 +32,7 @@ impl StartedServer {
             scenario: Some(super::scenario(text)),
             image: None,
             listen: ListenAddress::Unix(socket.clone()),
+            nvme: None,
             insecure: false,
             tls: None,
             clock,

@@ -68,6 +68,7 @@ impl TwoProtocolServer {
             image: None,
             contents: ContentsIn::Memory,
             listen: ListenAddress::Unix(folder.join("lines")),
+            nvme: None,
             insecure: false,
             tls: tls(&folder),
             clock: ClockMode::Virtual,

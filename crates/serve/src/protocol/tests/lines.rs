@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSlice;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use outlast_device::Extent;
@@ -34,7 +35,7 @@ impl WireProtocol for LineProtocol {
         Ok(())
     }
 
-    fn begin(&mut self) -> Box<dyn WireSession> {
+    fn begin(&mut self, _at: Option<SocketAddr>) -> Box<dyn WireSession> {
         Box::new(LineSession {
             offer: self.offer.clone(),
             allowed: u64::MAX,
@@ -80,7 +81,7 @@ struct LineHead {
 impl LineHead {
     fn request<'a>(&self, data: &'a [u8]) -> BlockRequest<'a> {
         let op = match self.verb.as_str() {
-            "R" => BlockOp::Read,
+            "R" => BlockOp::Read { limited_retry: false },
             "F" => BlockOp::Flush,
             "T" => BlockOp::Trim { fua: false },
             "Z" => BlockOp::WriteZeroes { fua: false, may_punch: true, fast: false },
@@ -226,6 +227,7 @@ impl WireSession for LineSession {
                     extents.iter().map(|run| format!("{}:{}", run.sectors, state(run))).collect();
                 self.say(format!("MAP {tag} {}", runs.join(" ")));
             }
+            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("lines ask for neither"),
             BlockReply::Failed(failure) => {
                 let place = failure.at.map_or("-".to_owned(), |at| (at / SECTOR_BYTES).to_string());
                 self.say(format!("FAIL {tag} {:?} {place}", failure.kind));

@@ -48,7 +48,7 @@ impl ClientSessions {
                 WakeSource::Session(number as u32),
                 SocketInterest { input: true, output: false },
             )?;
-            let (wire, offer) = self.listeners.begin(listener);
+            let (wire, offer) = self.listeners.begin(listener, link.local_address());
             self.sessions[number] = Some(ClientSession::new(link, wire, offer, monotonic(), self.generation));
             self.enlist(number as u32);
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{ClientSessions, HANDSHAKE_LIMIT};
 use crate::net::SocketPoller;
+use crate::session::ClientSession;
 use crate::session::memory::{CROWDED_HANDSHAKE, choose_evicted};
 
 impl ClientSessions {
@@ -25,6 +26,7 @@ impl ClientSessions {
         poller: &SocketPoller,
     ) -> io::Result<Option<Duration>> {
         let next_review = self.evict_stalled(now, poller)?;
+        let next_silence = self.evict_silent(now, poller)?;
         let earliest = self.negotiating().map(|(_, connected_at)| connected_at).min();
         if earliest.is_some_and(|connected_at| now >= connected_at + HANDSHAKE_LIMIT) {
             self.close_where(|session| session.is_overdue(now));
@@ -35,7 +37,18 @@ impl ClientSessions {
         // While others wait for a place, clients have less time to negotiate.
         let limit = if self.is_accepting { HANDSHAKE_LIMIT } else { CROWDED_HANDSHAKE };
         let next = self.negotiating().map(|(_, connected_at)| connected_at + limit).min();
-        Ok(next.into_iter().chain(next_review).min())
+        Ok(next.into_iter().chain(next_review).chain(next_silence).min())
+    }
+
+    /// Evicts clients that have been silent for longer than they promised. Returns the time at which the next will have been.
+    fn evict_silent(&mut self, now: Duration, poller: &SocketPoller) -> io::Result<Option<Duration>> {
+        let until = |session: &ClientSession| session.silent_until();
+        let earliest = |sessions: &[Option<ClientSession>]| sessions.iter().flatten().filter_map(until).min();
+        if earliest(&self.sessions).is_some_and(|until| until <= now) {
+            self.close_where(|session| session.silent_until().is_some_and(|until| until <= now));
+            self.accept_if_room(poller)?;
+        }
+        Ok(earliest(&self.sessions))
     }
 
     /// While clients wait for memory, evicts those that hold more than their share and have moved no byte since the last review, although they

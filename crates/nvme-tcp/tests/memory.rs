@@ -1,0 +1,232 @@
+//! A device in memory, and a wire to a connection without sockets.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use outlast_nvme::{
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HostQueue, LostRange, NamespaceFacts,
+    NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer,
+};
+use outlast_nvme_tcp::TcpConnection;
+
+use crate::initiator::{HostLink, HostWire, LinkWishes};
+
+pub(crate) const BLOCKS: u64 = 4096;
+pub(crate) const NQN: &str = "nqn.2026-11.org.outlast:test";
+pub(crate) const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:1";
+
+/// Bytes, and blocks that are lost until they are written again.
+#[derive(Debug)]
+pub(crate) struct MemoryDevice {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) lost: Vec<bool>,
+    pub(crate) flushes: u64,
+    pub(crate) forced: u64,
+    pub(crate) limited: u64,
+    pub(crate) health: [u8; HEALTH_BYTES],
+}
+
+impl MemoryDevice {
+    pub(crate) fn new() -> Self {
+        let bytes = vec![0; BLOCKS as usize * 512];
+        let lost = vec![false; BLOCKS as usize];
+        Self { bytes, lost, flushes: 0, forced: 0, limited: 0, health: [0; HEALTH_BYTES] }
+    }
+
+    /// Carries out a request, which must lie within the device.
+    pub(crate) fn answer(&mut self, request: &DeviceRequest<'_>) -> DeviceAnswer {
+        let (from, to) = (request.offset as usize, (request.offset + request.length) as usize);
+        assert!(to <= self.bytes.len() && from.is_multiple_of(512) && to.is_multiple_of(512), "{request:?}");
+        let blocks = from / 512..to / 512;
+        match request.op {
+            DeviceOp::Read { limited_retry } => {
+                self.limited += u64::from(limited_retry);
+                let lost = self.lost[blocks].iter().position(|&lost| lost);
+                lost.map_or_else(
+                    || DeviceAnswer::Data(self.bytes[from..to].to_vec()),
+                    |at| DeviceAnswer::Failed(DeviceFailure::Unreadable(Some((from + at * 512) as u64))),
+                )
+            }
+            DeviceOp::Write { data, fua } => {
+                assert_eq!(data.len(), to - from, "a write has all its bytes");
+                self.forced += u64::from(fua);
+                self.bytes[from..to].copy_from_slice(data);
+                self.lost[blocks].fill(false);
+                DeviceAnswer::Done
+            }
+            DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => {
+                self.bytes[from..to].fill(0);
+                self.lost[blocks].fill(false);
+                DeviceAnswer::Done
+            }
+            DeviceOp::Flush => {
+                self.flushes += 1;
+                DeviceAnswer::Done
+            }
+            DeviceOp::LostBlocks => {
+                let lost = blocks.filter(|&block| self.lost[block]);
+                DeviceAnswer::Lost(
+                    lost.map(|block| LostRange { offset: block as u64 * 512, length: 512 }).collect(),
+                )
+            }
+            DeviceOp::Health => DeviceAnswer::Health(Box::new(self.health)),
+        }
+    }
+}
+
+pub(crate) fn facts(is_writable: bool) -> SubsystemFacts {
+    SubsystemFacts {
+        nqn: NQN.to_owned(),
+        serial: "SERIAL".to_owned(),
+        model: "Model".to_owned(),
+        firmware: "1.0".to_owned(),
+        namespace: NamespaceFacts {
+            blocks: BLOCKS,
+            block_bytes: 512,
+            preferred_blocks: 8,
+            is_writable,
+            guid: [7; 16],
+        },
+    }
+}
+
+/// A target with one subsystem, and its device.
+#[derive(Clone)]
+pub(crate) struct MemoryTarget {
+    pub(crate) target: NvmeTarget,
+    pub(crate) offer: TargetOffer,
+    pub(crate) device: Rc<RefCell<MemoryDevice>>,
+}
+
+impl MemoryTarget {
+    pub(crate) fn new() -> Self {
+        let port =
+            PortFacts { transport: (3, 1), address: "127.0.0.1".to_owned(), service: "4420".to_owned() };
+        let offer = TargetOffer { subsystems: vec![facts(true)].into(), port, generation: 1 };
+        Self { target: NvmeTarget::new(), offer, device: Rc::new(RefCell::new(MemoryDevice::new())) }
+    }
+
+    /// A new connection.
+    pub(crate) fn wire(&self) -> MemoryWire {
+        MemoryWire {
+            connection: TcpConnection::new(HostQueue::new(self.target.clone(), self.offer.clone())),
+            device: self.device.clone(),
+            sent: Vec::new(),
+            received: Vec::new(),
+            delayed: None,
+            steps: vec![usize::MAX],
+        }
+    }
+
+    /// A queue that has shaken hands.
+    pub(crate) fn link(&self, wishes: LinkWishes) -> HostLink<MemoryWire> {
+        HostLink::greet(self.wire(), wishes)
+    }
+
+    /// An enabled controller's admin queue.
+    pub(crate) fn admin(&self, wishes: LinkWishes) -> HostLink<MemoryWire> {
+        let mut link = self.link(wishes);
+        link.connect(NQN, HOST, 0, 0xFFFF).unwrap();
+        link.enable();
+        link
+    }
+
+    /// An I/O queue of the controller that `admin` has.
+    pub(crate) fn io(
+        &self,
+        admin: &HostLink<MemoryWire>,
+        queue: u16,
+        wishes: LinkWishes,
+    ) -> HostLink<MemoryWire> {
+        let mut link = self.link(wishes);
+        link.connect(NQN, HOST, queue, admin.controller).unwrap();
+        link
+    }
+}
+
+/// A wire to a connection in memory, whose device answers at once, or when it is asked to.
+pub(crate) struct MemoryWire {
+    pub(crate) connection: TcpConnection,
+    device: Rc<RefCell<MemoryDevice>>,
+    /// All bytes that the host has sent.
+    pub(crate) sent: Vec<u8>,
+    received: Vec<u8>,
+    /// Answers that are held back.
+    pub(crate) delayed: Option<Vec<(u32, DeviceAnswer)>>,
+    /// Numbers of bytes that the connection gets at a time, in turn.
+    pub(crate) steps: Vec<usize>,
+}
+
+impl MemoryWire {
+    /// Has the connection handle what it has, and takes its output.
+    pub(crate) fn pump(&mut self) {
+        loop {
+            while let Some(event) = self.connection.poll() {
+                if let QueueEvent::Request(request) = event {
+                    let (tag, answer) = (request.tag, self.device.borrow_mut().answer(&request));
+                    match &mut self.delayed {
+                        Some(delayed) => delayed.push((tag, answer)),
+                        None => self.connection.answer(tag, answer),
+                    }
+                }
+            }
+            let output: Vec<u8> = self.connection.output().flatten().copied().collect();
+            assert_eq!(output.len(), self.connection.output_len());
+            if output.is_empty() {
+                return;
+            }
+            self.connection.sent(output.len());
+            self.received.extend(output);
+        }
+    }
+
+    /// Releases the answers that are held back, the last first.
+    pub(crate) fn release(&mut self) {
+        for (tag, answer) in self.delayed.take().unwrap_or_default().into_iter().rev() {
+            self.connection.answer(tag, answer);
+        }
+        self.pump();
+    }
+
+    /// Gives the connection bytes, as far as it takes them, in the steps of the wire.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
+        let mut turn = 0;
+        while !bytes.is_empty() {
+            let step = self.steps[turn % self.steps.len()].max(1);
+            turn += 1;
+            let space = self.connection.space();
+            let count = bytes.len().min(step).min(space.len());
+            if count == 0 {
+                return;
+            }
+            space[..count].copy_from_slice(&bytes[..count]);
+            self.connection.filled(count);
+            bytes = &bytes[count..];
+            self.pump();
+        }
+    }
+
+    /// All output so far, which was not received.
+    pub(crate) fn output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.received)
+    }
+}
+
+impl HostWire for MemoryWire {
+    fn send(&mut self, bytes: &[u8]) {
+        self.sent.extend(bytes);
+        self.feed(bytes);
+    }
+
+    fn receive(&mut self, count: usize) -> Vec<u8> {
+        self.pump();
+        assert!(self.received.len() >= count, "{} of {count} bytes have come", self.received.len());
+        let rest = self.received.split_off(count);
+        std::mem::replace(&mut self.received, rest)
+    }
+
+    fn has_input(&mut self) -> bool {
+        self.pump();
+        !self.received.is_empty()
+    }
+}

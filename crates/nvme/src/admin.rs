@@ -1,0 +1,167 @@
+//! Administration commands (Base Specification 1.4, section 5).
+
+use crate::entry::SubmissionEntry;
+use crate::facts::{ALL_NAMESPACES, NAMESPACE, NamespaceFacts, SubsystemFacts};
+use crate::identify::{self, IDENTIFY_BYTES};
+use crate::lba_status::LbaStatusRequest;
+use crate::log_pages::{self, LogRequest};
+use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
+use crate::queue::DataTransfer;
+use crate::status::NvmeStatus;
+use crate::target::{HostController, TargetOffer};
+
+const GET_LOG_PAGE: u8 = 0x02;
+const IDENTIFY: u8 = 0x06;
+const ABORT: u8 = 0x08;
+const SET_FEATURES: u8 = 0x09;
+const GET_FEATURES: u8 = 0x0A;
+pub(crate) const EVENT_REQUEST: u8 = 0x0C;
+const KEEP_ALIVE: u8 = 0x18;
+const GET_LBA_STATUS: u8 = 0x86;
+
+/// Supported opcodes.
+pub(crate) const OPCODES: [u8; 8] =
+    [GET_LOG_PAGE, IDENTIFY, ABORT, SET_FEATURES, GET_FEATURES, EVENT_REQUEST, KEEP_ALIVE, GET_LBA_STATUS];
+/// Those of the discovery service.
+const DISCOVERY_OPCODES: [u8; 6] =
+    [GET_LOG_PAGE, IDENTIFY, SET_FEATURES, GET_FEATURES, EVENT_REQUEST, KEEP_ALIVE];
+
+/// Features that are none of the discovery service's: those of I/O queues and of a medium.
+const IO_FEATURES: [u8; 8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A];
+
+/// Longest piece of a question for lost blocks, in bytes: the answer takes time of the server, in which others wait.
+const LOST_STEP: u64 = 1 << 30;
+
+/// What a command comes to.
+#[derive(Debug)]
+pub(crate) enum AdminStep {
+    /// The end: a result, and data.
+    Done(u64, Vec<u8>),
+    /// Requests to the device.
+    Device(CommandPlan),
+    /// An event will end it.
+    Event,
+}
+
+/// Data that a command moves.
+pub(crate) fn transfer(entry: &SubmissionEntry, is_discovery: bool) -> Result<DataTransfer, NvmeStatus> {
+    let known: &[u8] = if is_discovery { &DISCOVERY_OPCODES } else { &OPCODES };
+    if !known.contains(&entry.opcode()) {
+        return Err(NvmeStatus::INVALID_OPCODE);
+    }
+    Ok(match entry.opcode() {
+        GET_LOG_PAGE => DataTransfer::ToHost(LogRequest::read(entry)?.length as u32),
+        IDENTIFY => DataTransfer::ToHost(IDENTIFY_BYTES as u32),
+        GET_LBA_STATUS => DataTransfer::ToHost(LbaStatusRequest::room(entry)? as u32),
+        _ => DataTransfer::None,
+    })
+}
+
+/// Carries a command out, as far as it needs no device.
+pub(crate) fn begin(
+    entry: &SubmissionEntry,
+    id: u16,
+    controller: &mut HostController,
+    offer: &TargetOffer,
+) -> Result<AdminStep, NvmeStatus> {
+    let facts = controller.facts.clone();
+    match entry.opcode() {
+        IDENTIFY => identify(entry, id, facts.as_deref()).map(|page| AdminStep::Done(0, page)),
+        GET_LOG_PAGE => log_page(entry, facts.as_deref(), controller, offer),
+        // The command goes on: none is aborted.
+        ABORT => Ok(AdminStep::Done(1, Vec::new())),
+        SET_FEATURES | GET_FEATURES => {
+            let feature = entry.dword(10) as u8;
+            // Selected and saved values are no feature of this controller.
+            let has_more = entry.dword(10) >> 8 & 7 != 0 || entry.dword(10) >> 31 != 0;
+            if has_more || facts.is_none() && IO_FEATURES.contains(&feature) {
+                return Err(NvmeStatus::INVALID_FIELD);
+            }
+            let value = if entry.opcode() == SET_FEATURES {
+                controller.features.set(feature, entry.dword(11))?
+            } else {
+                controller.features.get(feature)?
+            };
+            Ok(AdminStep::Done(value.into(), Vec::new()))
+        }
+        EVENT_REQUEST => Ok(AdminStep::Event),
+        KEEP_ALIVE => Ok(AdminStep::Done(0, Vec::new())),
+        GET_LBA_STATUS => lba_status(entry, facts.as_deref()).map(AdminStep::Device),
+        _ => Err(NvmeStatus::INVALID_OPCODE),
+    }
+}
+
+fn identify(entry: &SubmissionEntry, id: u16, facts: Option<&SubsystemFacts>) -> Result<Vec<u8>, NvmeStatus> {
+    let (structure, command_set) = (entry.dword(10) as u8, entry.dword(11) >> 24);
+    let Some(facts) = facts else {
+        let page = identify::discovery_controller(id, crate::facts::DISCOVERY_NQN, crate::FIRMWARE);
+        return if structure == 1 { Ok(page) } else { Err(NvmeStatus::INVALID_FIELD) };
+    };
+    let namespace = |page: fn(&NamespaceFacts) -> Vec<u8>| match entry.namespace() {
+        NAMESPACE => Ok(page(&facts.namespace)),
+        _ => Err(NvmeStatus::INVALID_NAMESPACE),
+    };
+    let list = |after: u32| {
+        // There is no namespace after the last numbers, and none may be asked for.
+        if after >= ALL_NAMESPACES - 1 {
+            Err(NvmeStatus::INVALID_NAMESPACE)
+        } else {
+            Ok(identify::namespace_list(after))
+        }
+    };
+    match structure {
+        0x00 => namespace(identify::namespace),
+        0x01 => Ok(identify::io_controller(id, facts)),
+        0x02 => list(entry.namespace()),
+        0x03 => namespace(identify::namespace_identifiers),
+        // Structures and lists of a command set, of which there is one.
+        0x05 if command_set == 0 => namespace(|_| vec![0; IDENTIFY_BYTES]),
+        0x06 if command_set == 0 => Ok(identify::nvm_command_set()),
+        0x07 if command_set == 0 => list(entry.namespace()),
+        _ => Err(NvmeStatus::INVALID_FIELD),
+    }
+}
+
+fn log_page(
+    entry: &SubmissionEntry,
+    facts: Option<&SubsystemFacts>,
+    controller: &mut HostController,
+    offer: &TargetOffer,
+) -> Result<AdminStep, NvmeStatus> {
+    let request = LogRequest::read(entry)?;
+    let page = match (request.page, facts) {
+        (log_pages::DISCOVERY, None) => {
+            log_pages::discovery(&offer.subsystems, &offer.port, offer.generation)
+        }
+        (log_pages::ERRORS, Some(_)) => controller.errors.page(),
+        (log_pages::HEALTH, Some(_)) if !matches!(entry.namespace(), 0 | ALL_NAMESPACES) => {
+            // There is one log for the whole controller.
+            return Err(NvmeStatus::INVALID_FIELD);
+        }
+        (log_pages::HEALTH, Some(_)) => {
+            let requests = [PlannedRequest::whole(PlannedOp::Health)];
+            let cost = request.length as u64;
+            return Ok(AdminStep::Device(CommandPlan::new(requests, PlanEnd::Health(request), cost)));
+        }
+        (log_pages::FIRMWARE, Some(facts)) => log_pages::firmware(&facts.firmware),
+        // Namespaces neither come nor go, nor do they change.
+        (log_pages::CHANGED_NAMESPACES, Some(_)) => vec![0; 4096],
+        (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts.namespace.is_writable),
+        _ => return Err(NvmeStatus::INVALID_LOG_PAGE),
+    };
+    Ok(AdminStep::Done(0, request.part(&page)?))
+}
+
+fn lba_status(entry: &SubmissionEntry, facts: Option<&SubsystemFacts>) -> Result<CommandPlan, NvmeStatus> {
+    let facts = facts.filter(|_| entry.namespace() == NAMESPACE).ok_or(NvmeStatus::INVALID_NAMESPACE)?;
+    let request = LbaStatusRequest::read(entry, &facts.namespace)?;
+    let block = u64::from(facts.namespace.block_bytes);
+    let (from, end) = (request.first * block, (request.first + request.blocks) * block);
+    let requests = (from..end).step_by(LOST_STEP as usize).map(|at| PlannedRequest {
+        offset: at,
+        length: LOST_STEP.min(end - at),
+        op: PlannedOp::LostBlocks,
+    });
+    let room = request.room;
+    Ok(CommandPlan::new(requests, PlanEnd::ListLost { room }, room as u64))
+}

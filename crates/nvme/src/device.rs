@@ -1,0 +1,88 @@
+//! Requests to the device behind a namespace, and its answers. Whoever owns the device carries them out.
+
+/// A request to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceRequest<'a> {
+    /// Name of the request; free again once it is answered.
+    pub tag: u32,
+    /// First byte of the namespace that is concerned.
+    pub offset: u64,
+    /// Number of bytes; 0 where the request has no range.
+    pub length: u64,
+    /// What to do.
+    pub op: DeviceOp<'a>,
+}
+
+/// Kinds of request. Each can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceOp<'a> {
+    /// Read, answered with [`DeviceAnswer::Data`].
+    Read {
+        /// Bit LR: few attempts are made, and then the read fails.
+        limited_retry: bool,
+    },
+    /// Write, answered with [`DeviceAnswer::Done`].
+    Write {
+        /// The bytes.
+        data: &'a [u8],
+        /// Forced unit access.
+        fua: bool,
+    },
+    /// Answered with [`DeviceAnswer::Done`] when all writes that were answered before would survive a loss of power.
+    Flush,
+    /// Deallocation, answered with [`DeviceAnswer::Done`].
+    Deallocate,
+    /// Zeroing, answered with [`DeviceAnswer::Done`].
+    WriteZeroes {
+        /// Forced unit access.
+        fua: bool,
+        /// Nothing need be stored for the range.
+        may_deallocate: bool,
+    },
+    /// Question for lost blocks, answered with [`DeviceAnswer::Lost`].
+    LostBlocks,
+    /// Question for the health log, answered with [`DeviceAnswer::Health`].
+    Health,
+}
+
+/// Length of the SMART / Health Information log, in bytes.
+pub const HEALTH_BYTES: usize = 512;
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceAnswer {
+    /// Success of a request that returns nothing.
+    Done,
+    /// The bytes of a read, all of them.
+    Data(Vec<u8>),
+    /// Ranges that the device wants written again, in order of address.
+    Lost(Vec<LostRange>),
+    /// The health log page.
+    Health(Box<[u8; HEALTH_BYTES]>),
+    /// Failure.
+    Failed(DeviceFailure),
+}
+
+/// A range whose data is potentially unrecoverable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostRange {
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+/// Reasons for which a request has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceFailure {
+    /// Data is lost. The first byte that cannot be read, if the device knows it.
+    Unreadable(Option<u64>),
+    /// Nothing is written there, at present or ever.
+    ReadOnly,
+    /// A range that the device does not have.
+    OutOfRange,
+    /// No power, or the server ends.
+    Unavailable,
+    /// The server itself has failed.
+    Internal,
+}

@@ -1,0 +1,122 @@
+//! Features: settings of a controller that a host reads and changes.
+
+use crate::facts::IO_QUEUES;
+use crate::status::NvmeStatus;
+
+const ARBITRATION: u8 = 0x01;
+const POWER_MANAGEMENT: u8 = 0x02;
+const TEMPERATURE_THRESHOLD: u8 = 0x04;
+const ERROR_RECOVERY: u8 = 0x05;
+const VOLATILE_CACHE: u8 = 0x06;
+const QUEUES: u8 = 0x07;
+const WRITE_ATOMICITY: u8 = 0x0A;
+const EVENT_CONFIGURATION: u8 = 0x0B;
+const KEEP_ALIVE: u8 = 0x0F;
+
+/// Features of a controller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControllerFeatures {
+    arbitration: u32,
+    /// Threshold that no temperature reaches, since none is reported.
+    temperature: u32,
+    write_cache: bool,
+    write_atomicity: u32,
+    /// Critical warnings that are told as events, in bits 7 to 0.
+    events: u32,
+    /// Keep-alive time-out, in milliseconds; 0 for none.
+    keep_alive: u32,
+}
+
+impl ControllerFeatures {
+    pub(crate) fn new(keep_alive: u32) -> Self {
+        Self {
+            arbitration: 0,
+            temperature: 0xFFFF,
+            write_cache: true,
+            write_atomicity: 0,
+            events: 0,
+            keep_alive,
+        }
+    }
+
+    /// True if writes may stay in a buffer that forgets.
+    pub(crate) fn has_write_cache(self) -> bool {
+        self.write_cache
+    }
+
+    /// Critical warnings that are told as events.
+    pub(crate) fn reported_warnings(self) -> u8 {
+        self.events as u8
+    }
+
+    /// Keep-alive time-out, in milliseconds.
+    pub(crate) fn keep_alive(self) -> u32 {
+        self.keep_alive
+    }
+
+    /// The value of a feature.
+    pub(crate) fn get(self, feature: u8) -> Result<u32, NvmeStatus> {
+        match feature {
+            ARBITRATION => Ok(self.arbitration),
+            POWER_MANAGEMENT | ERROR_RECOVERY => Ok(0),
+            TEMPERATURE_THRESHOLD => Ok(self.temperature),
+            VOLATILE_CACHE => Ok(self.write_cache.into()),
+            QUEUES => Ok(granted_queues()),
+            WRITE_ATOMICITY => Ok(self.write_atomicity),
+            EVENT_CONFIGURATION => Ok(self.events),
+            KEEP_ALIVE => Ok(self.keep_alive),
+            _ => Err(NvmeStatus::INVALID_FIELD),
+        }
+    }
+
+    /// Sets a feature; returns the result of the command.
+    pub(crate) fn set(&mut self, feature: u8, value: u32) -> Result<u32, NvmeStatus> {
+        match feature {
+            ARBITRATION => self.arbitration = value,
+            TEMPERATURE_THRESHOLD => self.temperature = value,
+            VOLATILE_CACHE => self.write_cache = value & 1 != 0,
+            QUEUES => {
+                // 65536 queues are no valid number of either kind.
+                let is_valid = value & 0xFFFF != 0xFFFF && value >> 16 != 0xFFFF;
+                return if is_valid { Ok(granted_queues()) } else { Err(NvmeStatus::INVALID_FIELD) };
+            }
+            WRITE_ATOMICITY => self.write_atomicity = value & 1,
+            EVENT_CONFIGURATION => self.events = value & 0xFF,
+            KEEP_ALIVE => self.keep_alive = value,
+            // There is one power state, and no other way of recovery.
+            POWER_MANAGEMENT | ERROR_RECOVERY if value == 0 => {}
+            ERROR_RECOVERY => return Err(NvmeStatus::FEATURE_NOT_CHANGEABLE),
+            _ => return Err(NvmeStatus::INVALID_FIELD),
+        }
+        Ok(0)
+    }
+}
+
+/// Numbers of submission and completion queues, each less one.
+fn granted_queues() -> u32 {
+    let count = u32::from(IO_QUEUES - 1);
+    count << 16 | count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_is_had_again_and_the_rest_is_refused() {
+        let mut features = ControllerFeatures::new(5000);
+        assert_eq!(features.get(KEEP_ALIVE), Ok(5000));
+        for (feature, value) in
+            [(ARBITRATION, 7), (VOLATILE_CACHE, 0), (EVENT_CONFIGURATION, 4), (KEEP_ALIVE, 0)]
+        {
+            assert_eq!((features.set(feature, value), features.get(feature)), (Ok(0), Ok(value)));
+        }
+        assert!(!features.has_write_cache() && features.reported_warnings() == 4);
+        assert_eq!(features.set(QUEUES, 3 << 16 | 3), Ok(15 << 16 | 15));
+        assert_eq!(features.set(QUEUES, 0xFFFF), Err(NvmeStatus::INVALID_FIELD));
+        assert_eq!(features.set(ERROR_RECOVERY, 1), Err(NvmeStatus::FEATURE_NOT_CHANGEABLE));
+        for unknown in [0, 0x03, 0x08, 0x10, 0x80, 0xFF] {
+            assert_eq!(features.get(unknown), Err(NvmeStatus::INVALID_FIELD));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Get LBA Status: which blocks are potentially unrecoverable (NVM Command Set; Base Specification 1.4, section 5.27).
+
+use crate::bytes::put;
+use crate::device::LostRange;
+use crate::entry::SubmissionEntry;
+use crate::facts::{LONGEST_TRANSFER, NamespaceFacts};
+use crate::status::NvmeStatus;
+
+/// Kinds of request: with a scan of the media, or of what the device keeps track of. A device knows all that it has lost, so both are the same.
+const SCAN: u8 = 0x10;
+const TRACKED: u8 = 0x11;
+
+/// Length of the head and of each descriptor, in bytes.
+const HEAD_BYTES: usize = 8;
+const DESCRIPTOR_BYTES: usize = 16;
+
+/// Conditions in which the list ends.
+const MORE_THAN_ROOM: u8 = 1;
+const COMPLETE: u8 = 2;
+
+/// A Get LBA Status command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LbaStatusRequest {
+    /// First block.
+    pub(crate) first: u64,
+    pub(crate) blocks: u64,
+    /// Bytes to return.
+    pub(crate) room: usize,
+}
+
+impl LbaStatusRequest {
+    /// Bytes that a command asks for.
+    pub(crate) fn room(entry: &SubmissionEntry) -> Result<usize, NvmeStatus> {
+        let bytes = (u64::from(entry.dword(12)) + 1) * 4;
+        if (HEAD_BYTES as u64..=LONGEST_TRANSFER).contains(&bytes) {
+            Ok(bytes as usize)
+        } else {
+            Err(NvmeStatus::INVALID_FIELD)
+        }
+    }
+
+    pub(crate) fn read(entry: &SubmissionEntry, facts: &NamespaceFacts) -> Result<Self, NvmeStatus> {
+        let (first, room) = (entry.two_dwords(10), Self::room(entry)?);
+        let (range, kind) = (u64::from(entry.dword(13) as u16), (entry.dword(13) >> 24) as u8);
+        if !matches!(kind, SCAN | TRACKED) {
+            return Err(NvmeStatus::INVALID_FIELD);
+        }
+        if first >= facts.blocks || range > facts.blocks - first {
+            return Err(NvmeStatus::LBA_OUT_OF_RANGE);
+        }
+        // A range of 0 is everything up to the end.
+        let blocks = if range == 0 { facts.blocks - first } else { range };
+        Ok(Self { first, blocks, room })
+    }
+}
+
+/// The list of `ranges`, as many as have room.
+pub(crate) fn list(ranges: &[LostRange], room: usize, block_bytes: u32) -> Vec<u8> {
+    let mut page = vec![0; room];
+    let (block, places) = (u64::from(block_bytes), (room - HEAD_BYTES) / DESCRIPTOR_BYTES);
+    let pieces = ranges.iter().flat_map(|range| pieces_of(range, block));
+    let mut count = 0;
+    let mut condition = COMPLETE;
+    for (first, blocks) in pieces {
+        if count == places {
+            condition = MORE_THAN_ROOM;
+            break;
+        }
+        let at = HEAD_BYTES + count * DESCRIPTOR_BYTES;
+        put(&mut page, at, &first.to_le_bytes());
+        put(&mut page, at + 8, &blocks.to_le_bytes());
+        count += 1;
+    }
+    put(&mut page, 0, &(count as u32).to_le_bytes());
+    page[4] = condition;
+    page
+}
+
+/// A range in blocks, in pieces whose number of blocks fits its field.
+fn pieces_of(range: &LostRange, block: u64) -> impl Iterator<Item = (u64, u32)> + use<> {
+    let (first, end) = (range.offset / block, (range.offset + range.length).div_ceil(block));
+    let step = u64::from(u32::MAX);
+    (first..end).step_by(u32::MAX as usize).map(move |at| (at, (end - at).min(step) as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_what_fits_and_says_whether_it_is_all() {
+        let ranges = [LostRange { offset: 4096, length: 8192 }, LostRange { offset: 1 << 20, length: 512 }];
+        let page = list(&ranges, 40, 512);
+        assert_eq!(page[..8], [2, 0, 0, 0, COMPLETE, 0, 0, 0]);
+        assert_eq!((page[8], page[16]), (8, 16));
+        assert_eq!((page[24..26].to_vec(), page[32]), (vec![0, 8], 1));
+        let short = list(&ranges, 36, 512);
+        assert_eq!(short[..8], [1, 0, 0, 0, MORE_THAN_ROOM, 0, 0, 0]);
+        assert_eq!(list(&[], 8, 512), [0, 0, 0, 0, COMPLETE, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,65 @@
+//! Properties of a controller: what registers are on `PCIe`.
+
+use crate::facts::{QUEUE_ENTRIES, VERSION};
+use crate::status::NvmeStatus;
+
+const CAP: u32 = 0x00;
+const VS: u32 = 0x08;
+const CC: u32 = 0x14;
+const CSTS: u32 = 0x1C;
+
+/// Bits of CC.
+const ENABLE: u32 = 1;
+const SHUTDOWN: u32 = 3 << 14;
+/// Bits of CSTS.
+const READY: u32 = 1;
+const SHUTDOWN_COMPLETE: u32 = 2 << 2;
+
+/// Time after which a host gives up waiting for the controller, in units of 500 ms.
+const TIMEOUT_UNITS: u64 = 20;
+
+/// The properties that a host changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ControllerProperties {
+    configuration: u32,
+    status: u32,
+}
+
+impl ControllerProperties {
+    /// True while the controller carries out commands.
+    pub(crate) fn is_ready(self) -> bool {
+        self.status & READY != 0
+    }
+
+    /// The value of a property; `is_long` for one of 8 bytes.
+    pub(crate) fn get(self, offset: u32, is_long: bool) -> Result<u64, NvmeStatus> {
+        match (offset, is_long) {
+            // Entries of queues less one; contiguous queues; time-out; the NVM command set; pages of 4 KiB.
+            (CAP, true) => Ok(u64::from(QUEUE_ENTRIES - 1) | 1 << 16 | TIMEOUT_UNITS << 24 | 1 << 37),
+            (VS, false) => Ok(VERSION.into()),
+            (CC, false) => Ok(self.configuration.into()),
+            (CSTS, false) => Ok(self.status.into()),
+            _ => Err(NvmeStatus::INVALID_FIELD),
+        }
+    }
+
+    /// Sets a property. True if this has reset the controller.
+    pub(crate) fn set(&mut self, offset: u32, is_long: bool, value: u64) -> Result<bool, NvmeStatus> {
+        if (offset, is_long) != (CC, false) {
+            return Err(NvmeStatus::INVALID_FIELD);
+        }
+        let (before, now) = (self.configuration, value as u32);
+        self.configuration = now;
+        if now & SHUTDOWN != 0 {
+            self.status |= SHUTDOWN_COMPLETE;
+        }
+        if now & ENABLE != 0 && before & ENABLE == 0 {
+            self.status = READY;
+        }
+        let is_reset = now & ENABLE == 0 && before & ENABLE != 0;
+        if is_reset {
+            self.status &= !READY;
+        }
+        Ok(is_reset)
+    }
+}

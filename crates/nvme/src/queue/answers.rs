@@ -1,0 +1,102 @@
+//! Answers of the device to requests of commands.
+
+use super::HostQueue;
+use crate::device::{DeviceAnswer, DeviceFailure};
+use crate::lba_status;
+use crate::plan::{PlanEnd, PlannedOp, PlannedRequest};
+use crate::status::NvmeStatus;
+
+impl HostQueue {
+    /// Takes the answer to the request `tag`: the command goes on with its next request, or ends.
+    pub fn answer(&mut self, tag: u32, answer: DeviceAnswer) {
+        let place = tag as usize;
+        let Some(running) = self.running.get_mut(place).and_then(Option::as_mut) else { return };
+        let mut health = None;
+        let failure = match answer {
+            DeviceAnswer::Failed(failure) => Some(failure),
+            DeviceAnswer::Done => None,
+            DeviceAnswer::Data(data) => {
+                match running.plan.end {
+                    PlanEnd::CopyTo { .. } => running.gathered.extend(data),
+                    PlanEnd::Nothing => {}
+                    _ => running.gathered = data,
+                }
+                None
+            }
+            DeviceAnswer::Lost(ranges) => {
+                running.lost.extend(ranges);
+                None
+            }
+            DeviceAnswer::Health(page) => {
+                health = Some(page);
+                None
+            }
+        };
+        if failure.is_none() && !running.plan.requests.is_empty() {
+            self.due.push_back(tag);
+            return;
+        }
+        if failure.is_none() && self.write_copy(tag) {
+            return;
+        }
+        let Some(running) = self.running[place].take() else { return };
+        self.held -= running.cost();
+        let entry = running.entry;
+        if let Some(failure) = failure {
+            // A Copy that still reads has another end.
+            let is_write = entry.opcode() & 3 == 1 && running.plan.end == PlanEnd::Nothing;
+            return self.fail(&entry, status_of(failure, is_write), 0);
+        }
+        let id = entry.command_id();
+        match running.plan.end {
+            PlanEnd::Nothing | PlanEnd::CopyTo { .. } => self.succeed(id, 0, Vec::new()),
+            PlanEnd::Return => self.succeed(id, 0, running.gathered),
+            PlanEnd::Compare if running.gathered == running.data => self.succeed(id, 0, Vec::new()),
+            PlanEnd::Compare => self.fail(&entry, NvmeStatus::COMPARE_FAILURE, 0),
+            PlanEnd::ListLost { room } => {
+                let facts = self.link.as_ref().and_then(|link| link.facts.as_ref());
+                let block_bytes = facts.map_or(512, |facts| facts.namespace.block_bytes);
+                self.succeed(id, 0, lba_status::list(&running.lost, room, block_bytes));
+            }
+            PlanEnd::Health(request) => {
+                let page = health.map_or_else(Vec::new, |page| page.to_vec());
+                if let (Some(&warning), Some(link), false) = (page.first(), &self.link, request.retains_event)
+                {
+                    self.target.with(link.key, |controller| controller.events.health_read(warning));
+                }
+                match request.part(&page) {
+                    Ok(data) => self.succeed(id, 0, data),
+                    Err(status) => self.fail(&entry, status, 0),
+                }
+            }
+        }
+    }
+
+    /// Has the data that a Copy has read written, which ends the command; false for other commands.
+    fn write_copy(&mut self, tag: u32) -> bool {
+        let Some(running) = self.running.get_mut(tag as usize).and_then(Option::as_mut) else { return false };
+        let PlanEnd::CopyTo { offset, fua } = running.plan.end else { return false };
+        let cost = running.cost();
+        running.data = std::mem::take(&mut running.gathered);
+        let length = running.data.len() as u64;
+        running.plan.end = PlanEnd::Nothing;
+        running.plan.cost = cost.saturating_sub(length);
+        running.plan.requests.push_back(PlannedRequest { offset, length, op: PlannedOp::Write { fua } });
+        self.held = self.held - cost + running.cost();
+        self.due.push_back(tag);
+        true
+    }
+}
+
+/// Status of a command that has failed at the device.
+fn status_of(failure: DeviceFailure, is_write: bool) -> NvmeStatus {
+    match failure {
+        // Of a write: old data of the same mapping unit could not be read.
+        DeviceFailure::Unreadable(_) if is_write => NvmeStatus::WRITE_FAULT,
+        DeviceFailure::Unreadable(_) => NvmeStatus::UNRECOVERED_READ,
+        DeviceFailure::ReadOnly => NvmeStatus::READ_ONLY,
+        DeviceFailure::OutOfRange => NvmeStatus::LBA_OUT_OF_RANGE,
+        DeviceFailure::Unavailable => NvmeStatus::NOT_READY,
+        DeviceFailure::Internal => NvmeStatus::INTERNAL,
+    }
+}

@@ -1,0 +1,86 @@
+//! Commands, as far as they need no device: Connect, properties, administration, and what I/O commands ask for.
+
+use super::{HostQueue, QueueLink, RefusedCommand};
+use crate::admin::{self, AdminStep};
+use crate::entry::SubmissionEntry;
+use crate::fabrics::{self, ConnectRequest};
+use crate::facts::EVENT_REQUESTS;
+use crate::io;
+use crate::status::NvmeStatus;
+use crate::target::ConnectedQueue;
+
+impl HostQueue {
+    /// Carries a command out, as far as it needs no device.
+    pub(super) fn step(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<AdminStep, RefusedCommand> {
+        let plain = |status| (status, 0);
+        if entry.opcode() == fabrics::FABRICS {
+            return self.fabrics(entry, data).map(|result| AdminStep::Done(result, Vec::new()));
+        }
+        self.transfer(entry).map_err(plain)?;
+        // Fabrics know SGLs only, and no fused operations here.
+        if entry.fuse() != 0 || !matches!(entry.data_pointer_kind(), 1 | 2) {
+            return Err(plain(NvmeStatus::INVALID_FIELD));
+        }
+        let is_full = self.event_requests.len() == EVENT_REQUESTS;
+        let link = self.link.as_ref().ok_or(plain(NvmeStatus::SEQUENCE_ERROR))?;
+        let is_io = link.queue > 0;
+        if !is_io && entry.opcode() == admin::EVENT_REQUEST && is_full {
+            return Err(plain(NvmeStatus::EVENT_LIMIT));
+        }
+        let (offer, id) = (&self.offer, link.key.id);
+        let step = self.target.with(link.key, |controller| {
+            if !controller.properties.is_ready() {
+                return Err(NvmeStatus::SEQUENCE_ERROR);
+            }
+            if !is_io {
+                return admin::begin(entry, id, controller, offer);
+            }
+            let facts = link.facts.as_ref().ok_or(NvmeStatus::SEQUENCE_ERROR)?;
+            let has_cache = controller.features.has_write_cache();
+            io::plan(entry, data, &facts.namespace, has_cache).map(AdminStep::Device)
+        });
+        step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)
+    }
+
+    fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
+        if entry.fabrics_type() == fabrics::CONNECT {
+            return self.connect(entry, data);
+        }
+        let link =
+            self.link.as_mut().filter(|link| link.queue == 0).ok_or((NvmeStatus::SEQUENCE_ERROR, 0))?;
+        let (offset, is_long) = (entry.dword(11), entry.dword(10) & 7 == 1);
+        let work = |set: Option<u64>| {
+            let done = self.target.with(link.key, |controller| match set {
+                None => controller.properties.get(offset, is_long).map(|value| (value, false)),
+                Some(value) => controller.properties.set(offset, is_long, value).map(|reset| (0, reset)),
+            });
+            done.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(|status| (status, 0))
+        };
+        match entry.fabrics_type() {
+            fabrics::PROPERTY_GET => work(None).map(|(value, _)| value),
+            fabrics::PROPERTY_SET => {
+                let (_, is_reset) = work(Some(entry.two_dwords(12)))?;
+                if is_reset {
+                    link.key = self.target.reset(link.key);
+                    // Commands of a controller that is reset get no completions.
+                    self.event_requests.clear();
+                }
+                Ok(0)
+            }
+            _ => Err((NvmeStatus::INVALID_OPCODE, 0)),
+        }
+    }
+
+    fn connect(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
+        if self.link.is_some() {
+            return Err((NvmeStatus::SEQUENCE_ERROR, 0));
+        }
+        let request = ConnectRequest::read(entry, data)?;
+        let ConnectedQueue { key, facts } = self.target.connect(&request, &self.offer)?;
+        self.opened = facts.as_ref().map(|&(place, _)| place);
+        let head = (!request.without_flow_control).then_some(1 % request.entries);
+        let facts = facts.map(|(_, facts)| facts);
+        self.link = Some(QueueLink { key, queue: request.queue, entries: request.entries, head, facts });
+        Ok(key.id.into())
+    }
+}

@@ -1,0 +1,124 @@
+//! Does a queue survive any command, and does it ask the device for nothing outside of the namespace?
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use outlast_nvme::{
+    DataTransfer, DeviceAnswer, DeviceOp, HostQueue, LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PortFacts,
+    QueueEvent, SubmissionEntry, SubsystemFacts, TargetOffer,
+};
+use proptest::prelude::*;
+
+const NQN: &str = "nqn.2026-11.org.outlast:test";
+
+fn offer(block_bytes: u32) -> TargetOffer {
+    let namespace =
+        NamespaceFacts { blocks: 1000, block_bytes, preferred_blocks: 1, is_writable: true, guid: [1; 16] };
+    let text = |text: &str| text.to_owned();
+    let facts = SubsystemFacts {
+        nqn: text(NQN),
+        serial: text("S"),
+        model: text("M"),
+        firmware: text("1"),
+        namespace,
+    };
+    TargetOffer { subsystems: vec![facts].into(), port: PortFacts::default(), generation: 1 }
+}
+
+fn fabrics(kind: u8, fields: &[(usize, &[u8])]) -> SubmissionEntry {
+    let mut entry = [0; 64];
+    (entry[0], entry[4]) = (0x7F, kind);
+    for (at, bytes) in fields {
+        entry[*at..at + bytes.len()].copy_from_slice(bytes);
+    }
+    SubmissionEntry::new(entry)
+}
+
+/// A queue that is connected and, if it is an admin queue, enabled.
+fn queue(target: &NvmeTarget, block_bytes: u32, number: u8, controller: [u8; 2]) -> HostQueue {
+    let mut queue = HostQueue::new(target.clone(), offer(block_bytes));
+    let mut data = vec![0; 1024];
+    data[16..18].copy_from_slice(&controller);
+    data[256..256 + NQN.len()].copy_from_slice(NQN.as_bytes());
+    data[512] = b'h';
+    queue.begin(&fabrics(0x01, &[(42, &[number, 0]), (44, &[127, 0])]), data);
+    assert_eq!(queue.take_end().unwrap().completion[14..], [0, 0]);
+    if number == 0 {
+        queue.begin(&fabrics(0x00, &[(44, &[0x14]), (48, &[1])]), Vec::new());
+        assert_eq!(queue.take_end().unwrap().completion[14..], [0, 0]);
+    }
+    queue
+}
+
+proptest! {
+    #[test]
+    fn any_command_ends_once_and_asks_for_nothing_beyond_the_namespace(
+        is_io in any::<bool>(),
+        is_long in any::<bool>(),
+        entries in proptest::collection::vec((any::<[u8; 32]>(), any::<[u8; 32]>(), 0..24_usize, any::<u16>()), 1..40),
+        fill in any::<u8>(),
+    ) {
+        let (target, block) = (NvmeTarget::new(), if is_long { 4096_u32 } else { 512 });
+        let mut admin = queue(&target, block, 0, [0xFF, 0xFF]);
+        let mut io = queue(&target, block, 1, [1, 0]);
+        let queue = if is_io { &mut io } else { &mut admin };
+        let known = [0_u8, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86];
+        for (id, (low, high, opcode, first)) in (0..).zip(entries) {
+            let mut bytes = [0; 64];
+            bytes[..32].copy_from_slice(&low);
+            bytes[32..].copy_from_slice(&high);
+            if let Some(opcode) = known.get(opcode) {
+                // Fields that can be right, so that requests follow.
+                (bytes[0], bytes[1]) = (*opcode, 0x40);
+                bytes[4..8].copy_from_slice(&1_u32.to_le_bytes());
+                bytes[40..48].copy_from_slice(&u64::from(first % 1100).to_le_bytes());
+                bytes[49] = 0;
+                bytes[50] &= 0x0F;
+            }
+            bytes[2..4].copy_from_slice(&u16::to_le_bytes(id));
+            let entry = SubmissionEntry::new(bytes);
+            // Fabrics commands would end the controller, or connect it again.
+            if entry.opcode() == 0x7F {
+                continue;
+            }
+            let (cost, transfer) = (queue.cost(&entry), queue.transfer(&entry));
+            let data = match transfer {
+                Ok(DataTransfer::FromHost(bytes)) => vec![fill & 3; bytes as usize],
+                _ => Vec::new(),
+            };
+            let before = queue.held();
+            queue.begin(&entry, data);
+            prop_assert!(queue.held() <= before + cost, "{:?}: {} for {cost}", entry, queue.held() - before);
+            let mut events = 0;
+            while let Some(event) = queue.poll() {
+                let QueueEvent::Request(request) = event else { continue };
+                events += 1;
+                prop_assert!(events <= 2000);
+                let end = request.offset.checked_add(request.length).unwrap();
+                prop_assert!(end <= 1000 * u64::from(block));
+                prop_assert!(request.offset % u64::from(block) == 0 && request.length % u64::from(block) == 0);
+                let (tag, answer) = (request.tag, match request.op {
+                    DeviceOp::Read { .. } => {
+                        prop_assert!((1..=LONGEST_TRANSFER).contains(&request.length));
+                        DeviceAnswer::Data(vec![fill & 3; request.length as usize])
+                    }
+                    DeviceOp::Write { data, .. } => {
+                        prop_assert_eq!(data.len() as u64, request.length);
+                        DeviceAnswer::Done
+                    }
+                    DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
+                    DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+                    DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
+                });
+                queue.answer(tag, answer);
+            }
+            prop_assert_eq!((queue.running(), queue.held()), (0, 0));
+            let is_event_request = !is_io && entry.opcode() == 0x0C;
+            let end = queue.take_end();
+            prop_assert!(end.is_some() || is_event_request);
+            prop_assert!(queue.take_end().is_none());
+            if let (Some(end), Ok(DataTransfer::ToHost(bytes))) = (end, transfer) {
+                prop_assert!(end.data.is_empty() || end.data.len() == bytes as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Sessions of hosts: one for each queue.
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use outlast_nvme::{DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, LostRange, QueueEvent};
+use outlast_nvme_tcp::TcpConnection;
+use outlast_units::{Bytes, SECTOR_BYTES};
+
+use crate::protocol::{
+    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag, SessionEnd,
+    SessionEvent, WireSession,
+};
+
+/// An `NVMe/TCP` connection as a [`WireSession`].
+#[derive(Debug)]
+pub(super) struct NvmeSession {
+    connection: TcpConnection,
+    /// Place of the opened subsystem in the offer.
+    export: Option<usize>,
+}
+
+impl NvmeSession {
+    pub(super) fn new(connection: TcpConnection) -> Self {
+        Self { connection, export: None }
+    }
+}
+
+impl WireSession for NvmeSession {
+    fn space(&mut self) -> &mut [u8] {
+        self.connection.space()
+    }
+
+    fn filled(&mut self, count: usize) {
+        self.connection.filled(count);
+    }
+
+    fn wants_input(&self) -> bool {
+        self.connection.wants_input()
+    }
+
+    fn poll(&mut self) -> Option<SessionEvent<'_>> {
+        match self.connection.poll()? {
+            QueueEvent::Opened(place) => {
+                self.export = Some(place);
+                Some(SessionEvent::Opened)
+            }
+            QueueEvent::Request(request) => Some(SessionEvent::Request(block_request(request))),
+        }
+    }
+
+    fn export(&self) -> Option<usize> {
+        self.export
+    }
+
+    fn reply(&mut self, tag: RequestTag, reply: BlockReply) {
+        self.connection.answer(tag.0, device_answer(reply));
+    }
+
+    fn in_flight(&self) -> usize {
+        self.connection.in_flight()
+    }
+
+    fn output<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut count = 0;
+        for (slice, bytes) in slices.iter_mut().zip(self.connection.output()) {
+            *slice = IoSlice::new(bytes);
+            count += 1;
+        }
+        count
+    }
+
+    fn output_len(&self) -> usize {
+        self.connection.output_len()
+    }
+
+    fn sent(&mut self, count: usize) {
+        self.connection.sent(count);
+    }
+
+    fn held(&self) -> u64 {
+        self.connection.held()
+    }
+
+    fn allow(&mut self, bytes: u64) {
+        self.connection.allow(bytes);
+    }
+
+    fn is_short(&self) -> bool {
+        self.connection.is_short()
+    }
+
+    fn tls_started(&mut self) {}
+
+    fn report_news(&mut self, news: DeviceNews) {
+        self.connection.report_warning(news.critical_warning);
+    }
+
+    fn silence_limit(&self) -> Option<Duration> {
+        self.connection.silence_limit().map(Duration::from_millis)
+    }
+
+    fn shut_down(&mut self) {
+        self.connection.shut_down();
+    }
+
+    fn end(&self) -> Option<SessionEnd> {
+        if self.connection.is_abandoned() {
+            return Some(SessionEnd::Broken);
+        }
+        // A termination request is sent before the connection is closed.
+        self.connection.is_ended().then_some(SessionEnd::Parted)
+    }
+}
+
+/// A request of a controller as a [`BlockRequest`].
+fn block_request(request: DeviceRequest<'_>) -> BlockRequest<'_> {
+    let DeviceRequest { tag, offset, length, op } = request;
+    let op = match op {
+        DeviceOp::Read { limited_retry } => BlockOp::Read { limited_retry },
+        DeviceOp::Write { data, fua } => BlockOp::Write { data, fua },
+        DeviceOp::Flush => BlockOp::Flush,
+        DeviceOp::Deallocate => BlockOp::Trim { fua: false },
+        DeviceOp::WriteZeroes { fua, may_deallocate } => {
+            BlockOp::WriteZeroes { fua, may_punch: may_deallocate, fast: false }
+        }
+        DeviceOp::LostBlocks => BlockOp::LbaStatus,
+        DeviceOp::Health => BlockOp::Health,
+    };
+    BlockRequest { tag: RequestTag(tag), offset, length: Bytes(length), op }
+}
+
+/// A reply in the controller's terms.
+fn device_answer(reply: BlockReply) -> DeviceAnswer {
+    match reply {
+        BlockReply::Done => DeviceAnswer::Done,
+        BlockReply::Data(data) => DeviceAnswer::Data(data),
+        BlockReply::LostRuns(runs) => DeviceAnswer::Lost(
+            runs.iter()
+                .map(|run| LostRange { offset: run.lba.0 * SECTOR_BYTES, length: run.sectors * SECTOR_BYTES })
+                .collect(),
+        ),
+        BlockReply::Health(page) => DeviceAnswer::Health(page),
+        BlockReply::Extents(_) => unreachable!("a controller does not ask for the state of sectors"),
+        BlockReply::Failed(failure) => DeviceAnswer::Failed(device_failure(failure)),
+    }
+}
+
+fn device_failure(failure: RequestFailure) -> DeviceFailure {
+    match failure.kind {
+        FailureKind::Unreadable => DeviceFailure::Unreadable(failure.at),
+        FailureKind::ReadOnly => DeviceFailure::ReadOnly,
+        FailureKind::OutOfRange => DeviceFailure::OutOfRange,
+        FailureKind::Unavailable => DeviceFailure::Unavailable,
+        FailureKind::SlowZeroes | FailureKind::Internal => DeviceFailure::Internal,
+    }
+}

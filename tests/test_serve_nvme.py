@@ -1,0 +1,74 @@
+"""Is there a door for NVMe/TCP where `--nvme` says? Hosts are in `crates/serve/tests/nvme.rs` and, with Linux's own, in `tests/guest`."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+import outlast
+from conftest import call
+from patience import PATIENCE_S
+from served import SMALL
+
+URI = r"nvme\+tcp://127\.0\.0\.1:(\d+)/nqn\.2026-11\.org\.outlast:(\w+)"
+
+
+def greeted(port: int) -> bytes:
+    """Answer of the server to an ICReq that wants both digests."""
+    request = bytearray(128)
+    request[2] = request[4] = 128
+    request[11] = 3
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as host:
+        host.sendall(request)
+        answer = b""
+        while len(answer) < 128 and (more := host.recv(128)):
+            answer += more
+    return answer
+
+
+def test_the_address_is_printed_and_the_command_has_it(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    serve = ("serve", "small.toml", "--clock", "virtual", "--nvme", "tcp:127.0.0.1:0", "--run", 'echo "run: $nvme"')
+    done = call(*serve, cwd=tmp_path)
+    run = re.search(rf"^run: {URI}$", done.stdout, re.MULTILINE)
+    assert run is not None, done.stdout
+    assert run[2] == "small"
+
+
+def test_a_host_is_greeted_beside_a_client_of_nbd() -> None:
+    with outlast.serve("demo", {"precondition.fill": "none", "precondition.overwrite": "none"}) as plain:
+        assert plain.nvme_uri is None
+    changes = {"precondition.fill": "none", "precondition.overwrite": "none"}
+    with outlast.serve("demo", changes, nvme="tcp:127.0.0.1:0", export="mine") as served:
+        address = re.fullmatch(URI, str(served.nvme_uri))
+        assert address is not None and address[2] == "mine"
+        answer = greeted(int(address[1]))
+        assert (answer[0], answer[2], answer[9], answer[11]) == (1, 128, 0, 3)
+        assert int.from_bytes(answer[12:16], "little") >= 4096
+        assert served.uri.startswith("nbd+unix:")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--nvme", "tcp:0.0.0.0:0"), '--nvme "tcp:0.0.0.0:0": is not of this machine alone'),
+        (("--nvme", "4420"), '--nvme "4420": must be'),
+        (("--nvme", "tcp:127.0.0.1:0", "--tls-cert", "c.pem", "--tls-key", "k.pem"), "--tls offer"),
+        (("--nvme", "tcp:127.0.0.1:0", "--export", "two words"), "neither spaces"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    done = call("serve", "small.toml", "--clock", "virtual", *options, "--run", "true", cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert said in done.stderr
+
+
+def test_a_door_that_is_open_to_others_says_so(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    serve = ("serve", "small.toml", "--clock", "virtual", "--nvme", "tcp:0.0.0.0:0", "--insecure", "--run", "true")
+    done = call(*serve, cwd=tmp_path, check=False)
+    assert "warning: --insecure: whoever can reach 0.0.0.0:0" in done.stderr
