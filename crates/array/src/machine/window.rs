@@ -73,10 +73,11 @@ impl<D: Device> Array<D> {
     fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let op = &mut self.flight.ops[index];
-        // A read-modify-write knows old data and old parity, and needs no more; a full write computes parity, and its data is the host's.
+        // A write that reads no old parity begins its sums with nothing, and the written roles are the host's: neither needs zeroes.
         let used = match (op.kind, op.method) {
             (GroupOpKind::Write, WriteMethod::Delta) => op.roles | !self.layout.data_set,
-            (GroupOpKind::Write, WriteMethod::Full) => !self.layout.data_set,
+            (GroupOpKind::Write, WriteMethod::Full) => 0,
+            (GroupOpKind::Write, WriteMethod::Complete) => self.layout.data_set & !op.roles,
             _ => u64::MAX,
         };
         op.fill_cells(used & self.layout.role_set);
@@ -101,7 +102,7 @@ impl<D: Device> Array<D> {
                     WriteMethod::Complete | WriteMethod::Decode => self.layout.data_set & !op.roles,
                 };
                 if op.method != WriteMethod::Delta {
-                    for parity in &mut cells[data..] {
+                    for parity in cells[data..].iter_mut().filter(|parity| !parity.is_empty()) {
                         parity[range.clone()].fill(0);
                     }
                 }
@@ -243,7 +244,10 @@ impl<D: Device> Array<D> {
             }
         }
         // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
-        let sums = self.setup.uses_partial_log().then(|| cells[data..].to_vec());
+        let sums = self.setup.uses_partial_log().then(|| {
+            cells[data..].iter_mut().for_each(|sum| sum.resize(op.rows.byte_length(), 0));
+            cells[data..].to_vec()
+        });
         let bytes = 0..op.rows.byte_length();
         for role in roles(op.roles) {
             self.setup.code.add(&mut cells, bytes.clone(), role);
