@@ -48,10 +48,14 @@ impl ParityCode {
     fn begin_sums(&self, cell: &[u8], range: Range<usize>, parity: &mut [Vec<u8>]) -> bool {
         let is_plain = self.parities == 1 || self.code.is_none();
         if is_plain && range == (0..cell.len()) && parity.iter().all(Vec::is_empty) {
-            parity.iter_mut().for_each(|sum| sum.extend_from_slice(cell));
+            for sum in parity {
+                sum.extend_from_slice(cell);
+            }
             return true;
         }
-        parity.iter_mut().for_each(|sum| sum.resize(cell.len(), 0));
+        for sum in parity {
+            sum.resize(cell.len(), 0);
+        }
         false
     }
 
