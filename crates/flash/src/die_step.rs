@@ -57,7 +57,11 @@ impl TaskReadQuery {
     /// The task.
     #[inline]
     pub fn task(self) -> InternalTask {
-        InternalTask::ALL[(self.0 & Self::TASK) as usize]
+        match self.0 & Self::TASK {
+            0 => InternalTask::Gc,
+            1 => InternalTask::WearLeveling,
+            _ => InternalTask::Scrub,
+        }
     }
 
     /// True if one more internal operation may start; else no read may be [given](crate::Flash::give_read).

@@ -72,6 +72,8 @@ impl<T: Copy> Flash<T> {
 
     /// Starts an operation on a die that has none suspended and owes no background task its turn. `urgent`: collection goes before host programs, and
     /// once in [`HOST_IN_A_ROW`] + 1 operations before reads; `passed`: collection was asked for that reason and has nothing to do.
+    #[allow(clippy::inline_always, reason = "each die chooses and starts in one frame")]
+    #[inline(always)]
     fn serve_host<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -80,11 +82,10 @@ impl<T: Copy> Flash<T> {
         passed: bool,
     ) -> DieStep {
         let state = &mut self.dies[die];
-        let collects = urgent && !passed && state.has_internal_work();
-        if !state.reads.is_empty() {
-            if collects && state.host_in_a_row >= HOST_IN_A_ROW {
-                return self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Urgent, InternalTask::Gc);
-            }
+        let has_internal_work = state.has_internal_work();
+        let collects = urgent && !passed && has_internal_work;
+        let has_reads = !state.reads.is_empty();
+        if has_reads && !(collects && state.host_in_a_row >= HOST_IN_A_ROW) {
             if state.programs.is_empty() {
                 state.reads_in_a_row = 0;
             } else if state.reads_in_a_row >= self.program_every {
@@ -97,30 +98,26 @@ impl<T: Copy> Flash<T> {
             let op = state.reads.pop(&mut self.ops);
             return self.start_read::<PLAIN>(now, die, op);
         }
-        if collects {
-            return self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Urgent, InternalTask::Gc);
-        }
-        if !state.programs.is_empty() {
+        let (reason, task) = if collects {
+            (TurnReason::Urgent, InternalTask::Gc)
+        } else if !state.programs.is_empty() {
             self.start_host_program::<PLAIN>(now, die);
             return DieStep::Nothing;
-        }
-        if !state.has_internal_work() {
+        } else if !has_internal_work {
             self.clear_stale_event(die);
             return DieStep::Nothing;
-        }
-        // Reached with `urgent` only if collection has been asked (`passed`): it is not asked twice.
-        if urgent {
-            return self.start_or_ask_task::<PLAIN>(
-                now,
-                die,
-                TurnReason::Background,
-                InternalTask::WearLeveling,
-            );
-        }
-        self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Collection, InternalTask::Gc)
+        } else if urgent {
+            // Only if collection has been asked (`passed`): it is not asked twice.
+            (TurnReason::Background, InternalTask::WearLeveling)
+        } else {
+            (TurnReason::Collection, InternalTask::Gc)
+        };
+        self.start_or_ask_task::<PLAIN>(now, die, reason, task)
     }
 
     /// Starts the first operation in the queue of `task`, or asks the task for a read.
+    #[allow(clippy::inline_always, reason = "as serve_host")]
+    #[inline(always)]
     fn start_or_ask_task<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -135,7 +132,8 @@ impl<T: Copy> Flash<T> {
         self.start::<PLAIN>(now, die, op)
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as serve_host")]
+    #[inline(always)]
     fn ask_task<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -231,6 +229,7 @@ impl<T: Copy> Flash<T> {
     }
 
     /// Continues the choice after task `task`, which has nothing for the die now.
+    #[inline(never)]
     fn pass_over_task<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -269,24 +268,25 @@ impl<T: Copy> Flash<T> {
     }
 
     /// Takes the first operation from the queue of `task`, if there is one and it may start now.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as serve_host")]
+    #[inline(always)]
     fn take_queued(&mut self, die: DieId, task: InternalTask) -> Option<u32> {
-        let list = *self.dies[die].list(DieQueue::Internal(task));
+        let state = &mut self.dies[die];
+        let list = state.list(DieQueue::Internal(task));
         if list.is_empty() {
             return None;
         }
         // A read that was translated before its data moved must still find it: the erasure waits for reads of its block.
         let first = &self.ops[list.head()];
-        if first.kind() == FlashOpKind::Erase && self.dies[die].reads.has_block(&self.ops, first.block) {
+        if first.kind() == FlashOpKind::Erase && state.reads.has_block(&self.ops, first.block) {
             return None;
         }
         if self.internal >= self.internal_max {
             self.wait_for_slot(die);
             return None;
         }
-        let op = self.dies[die].list(DieQueue::Internal(task)).pop(&mut self.ops);
         self.internal += 1;
-        Some(op)
+        Some(self.dies[die].list(DieQueue::Internal(task)).pop(&mut self.ops))
     }
 
     /// Lists the die among those that wait until one more internal operation may start.

@@ -240,7 +240,8 @@ impl Ftl {
     ///
     /// # Panics
     /// If its pages were not the next ones of their blocks.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a few steps for every program, in the frame of its end")]
+    #[inline(always)]
     pub fn programmed(&mut self, pu: Pu) -> bool {
         if self.pages.tracks_writes() {
             self.pages.record_programmed(&self.space, pu);

@@ -17,7 +17,7 @@ impl PowerCycle for Ssd {
             if due >= off {
                 break;
             }
-            self.step(due, &mut unheard);
+            self.advance(due, &mut unheard);
         }
         self.host.forget(off);
         self.context.commands.forget(off);
@@ -104,20 +104,20 @@ impl Device for Ssd {
     }
 
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
-        let mut watch = LivelockWatch::new(completions.len());
+        let before = completions.len();
+        let mut watch = LivelockWatch::new(before);
         loop {
-            if watch.step() {
-                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
+            for _ in 0..LivelockWatch::BETWEEN_LOOKS {
+                let at = self.next_event();
+                if at > limit || at == Nanos::MAX {
+                    return limit;
+                }
+                self.step(at, completions);
+                if completions.len() != before || !self.notices.is_empty() {
+                    return at;
+                }
             }
-            let at = self.next_event();
-            if at > limit || at == Nanos::MAX {
-                return limit;
-            }
-            let before = completions.len();
-            self.step(at, completions);
-            if completions.len() != before || !self.notices.is_empty() {
-                return at;
-            }
+            watch.look(before, self.commands_in_flight(), self.context.size.units);
         }
     }
 

@@ -5,8 +5,6 @@
 //! and those for relocation are held back (`Ftl::new`). Random configurations are run to their end in `crates/engine/tests/refusals.rs`, where each livelock
 //! that was found is a named test, and random scenarios of all settings in `tests/random_scenarios/` (decision 0104).
 
-/// Events between two looks: so many that counting is all that they cost.
-const BETWEEN_LOOKS: u32 = 1 << 20;
 /// Events for each mapping unit of the host's that may come between two completions. The longest wait of a command that ends is for the whole drive
 /// to be read, moved and erased, which takes a few events for each unit.
 const EVENTS_FOR_EACH: u64 = 64;
@@ -23,6 +21,9 @@ pub(crate) struct LivelockWatch {
 }
 
 impl LivelockWatch {
+    /// Events between two looks: so many that counting is all that they cost.
+    pub(crate) const BETWEEN_LOOKS: u32 = 1 << 20;
+
     /// A call begins, to which `completions` were handed that it does not count.
     #[inline]
     pub(crate) fn new(completions: usize) -> Self {
@@ -33,7 +34,7 @@ impl LivelockWatch {
     #[inline]
     pub(crate) fn step(&mut self) -> bool {
         self.steps += 1;
-        self.steps == BETWEEN_LOOKS
+        self.steps == Self::BETWEEN_LOOKS
     }
 
     /// Looks whether anything has completed, of a drive of `units` mapping units with `waiting` commands in flight.
@@ -48,9 +49,9 @@ impl LivelockWatch {
             return;
         }
         self.looks += 1;
-        let events = self.looks.saturating_mul(u64::from(BETWEEN_LOOKS));
+        let events = self.looks.saturating_mul(u64::from(Self::BETWEEN_LOOKS));
         assert!(
-            events - u64::from(BETWEEN_LOOKS) <= units.saturating_mul(EVENTS_FOR_EACH),
+            events - u64::from(Self::BETWEEN_LOOKS) <= units.saturating_mul(EVENTS_FOR_EACH),
             "livelock: {events} events, and none of {waiting} commands in flight has completed"
         );
     }

@@ -151,7 +151,8 @@ impl Ssd {
     }
 
     /// Does what is due at `due`, which is [next](Ssd::next_event).
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the body of two loops, of which one runs for every event")]
+    #[inline(always)]
     pub(crate) fn step(&mut self, due: Nanos, completions: &mut Vec<Completion>) {
         debug_assert!(due == self.next_event(), "a step at {due}, which is not when the next event is due");
         if self.context.commands.completions.next() <= due {

@@ -3,7 +3,7 @@
 use crate::Nanos;
 
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
-/// log₄(sources) times three comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the
+/// log₄(sources) times three comparisons, without branches and without allocation (nor a loop, for 17 to 64 sources); the earliest is at the root. Equal times go to the
 /// source with the smaller number, so a run is reproducible.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct EventTree {
@@ -21,8 +21,36 @@ pub struct EventTree {
     /// Low bits that hold the source.
     #[persist(skip)]
     bits: u32,
+    /// Those bits.
+    #[persist(skip)]
+    source_mask: u64,
     #[persist(skip)]
     horizon: Nanos,
+}
+
+/// Groups of a tree of three whole levels, which has 64 leaves: one, four, sixteen.
+const THREE_LEVELS: usize = 21;
+
+/// The least of a group.
+#[inline]
+fn least_of([first, second, third, fourth]: [u64; 4]) -> u64 {
+    first.min(second).min(third.min(fourth))
+}
+
+/// Puts `key` at leaf `source` of a tree of three whole levels; returns the least of all.
+#[inline]
+fn set_in_three_levels(groups: &mut [[u64; 4]; THREE_LEVELS], source: u32, key: u64) -> u64 {
+    // A leaf's two lowest bits are its place in its group, and so on upwards. Taken modulo 64, no place is beyond the array.
+    let leaf = source as usize % 64;
+    let group = &mut groups[5 + leaf / 4];
+    group[leaf % 4] = key;
+    let least = least_of(*group);
+    let group = &mut groups[1 + leaf / 16];
+    group[leaf / 4 % 4] = least;
+    let least = least_of(*group);
+    let group = &mut groups[0];
+    group[leaf / 16] = least;
+    least_of(*group)
 }
 
 impl EventTree {
@@ -31,7 +59,11 @@ impl EventTree {
         let sources = sources.max(2);
         let bits = usize::BITS - (sources - 1).leading_zeros();
         // Each group takes the place of one leaf and adds four.
-        let groups = (sources - 1).div_ceil(3);
+        let groups = match sources {
+            // All three levels, even where fewer leaves are needed.
+            17..=64 => THREE_LEVELS,
+            _ => (sources - 1).div_ceil(3),
+        };
         // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
         let horizon = Nanos((u64::MAX >> bits) - 1);
         Self {
@@ -40,6 +72,7 @@ impl EventTree {
             next: Nanos::MAX,
             sources: sources as u32,
             bits,
+            source_mask: (1 << bits) - 1,
             horizon,
         }
     }
@@ -62,23 +95,27 @@ impl EventTree {
     #[inline]
     pub fn set(&mut self, source: u32, at: Nanos) {
         debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
-        let key = if at == Nanos::MAX {
-            u64::MAX
-        } else {
-            assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
+        let key = if at <= self.horizon {
             at.0 << self.bits | u64::from(source)
+        } else {
+            assert!(at == Nanos::MAX, "an event at {at} lies beyond the horizon of {}", self.horizon);
+            u64::MAX
         };
         let groups = self.groups.as_mut_slice();
-        let mut node = groups.len() + source as usize;
-        let mut least = key;
-        while node != 0 {
-            let place = node - 1;
-            let group = &mut groups[place / 4];
-            group[place % 4] = least;
-            let [first, second, third, fourth] = *group;
-            least = first.min(second).min(third.min(fourth));
-            node = place / 4;
-        }
+        let least = if let Ok(groups) = groups.try_into() {
+            set_in_three_levels(groups, source, key)
+        } else {
+            let mut node = groups.len() + source as usize;
+            let mut least = key;
+            while node != 0 {
+                let place = node - 1;
+                let group = &mut groups[place / 4];
+                group[place % 4] = least;
+                least = least_of(*group);
+                node = place / 4;
+            }
+            least
+        };
         self.first = least;
         self.next = self.time_of(least);
     }
@@ -98,7 +135,7 @@ impl EventTree {
     /// The source of the earliest event; meaningless when there is none.
     #[inline]
     pub fn next_source(&self) -> u32 {
-        (self.first & ((1 << self.bits) - 1)) as u32
+        (self.first & self.source_mask) as u32
     }
 
     /// Checks a tree that was read: each node holds the least of the group below it, and only sources that exist have events.
@@ -111,7 +148,7 @@ impl EventTree {
         let held = groups.iter().flatten().enumerate();
         let is_right = |(place, &held): (usize, &u64)| match groups.get(place + 1) {
             Some(below) => held == least(below),
-            None => held == u64::MAX || place + 1 - leaves == (held & ((1 << self.bits) - 1)) as usize,
+            None => held == u64::MAX || place + 1 - leaves == (held & self.source_mask) as usize,
         };
         let is_first = groups.first().is_none_or(|first| least(first) == self.first)
             && self.next == self.time_of(self.first);

@@ -7,6 +7,8 @@ use outlast_units::Nanos;
 impl FlashCore {
     /// Does what is due on the core, in its order, until nothing is, a command of the host or an effect comes first, or host writes may enter the
     /// buffer: true if they may. The drive admits them, since their old data may lie in another core.
+    #[allow(clippy::inline_always, reason = "the body of the drive's loop, which nothing else calls")]
+    #[inline(always)]
     pub fn settle(&mut self, now: Nanos, context: &mut CoreContext) -> bool {
         while let Some(due) = self.take_due(context) {
             match due {

@@ -59,7 +59,8 @@ impl FlashSpace {
     ///
     /// # Panics
     /// If its pages were not the next ones of their blocks.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ftl::programmed")]
+    #[inline(always)]
     pub fn programmed(&mut self, pu: Pu, translation: &mut impl Translation) -> bool {
         if self.pus.partials.are_on_flash() {
             self.settle_cover(pu, translation);
@@ -196,7 +197,8 @@ impl FlashSpace {
 
     /// [`FlashSpace::programmed`](Self::programmed) of `count` program units of one superblock, at most 64, from `first` on. Only for program units that are of no cover and
     /// release no origin.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ftl::programmed")]
+    #[inline(always)]
     pub(crate) fn programmed_run(
         &mut self,
         first: Pu,

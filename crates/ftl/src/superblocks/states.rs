@@ -59,7 +59,11 @@ impl SuperblockTable {
             self.programmed.mask(first.0, count) == 0,
             "program unit {first} or one after it is programmed twice"
         );
-        self.programmed.set_run(first.0, count);
+        if count == 1 {
+            self.programmed.set(first.0);
+        } else {
+            self.programmed.set_run(first.0, count);
+        }
         self.settle(superblock, count, clock)
     }
 

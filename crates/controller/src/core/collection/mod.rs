@@ -15,9 +15,9 @@ pub(super) use victim::VictimPart;
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::Reason;
-use crate::op::{InternalTask, Op};
+use crate::op::{InternalTask, Purpose};
 use outlast_settings::drive::WriteCache;
-use outlast_units::{BlockIndex, Nanos, Stream, SuperblockId};
+use outlast_units::{BlockIndex, Nanos, Pu, Stream, SuperblockId};
 use tasks::Next;
 
 impl FlashCore {
@@ -78,22 +78,30 @@ impl FlashCore {
         }
     }
 
-    /// Valid units of a victim have been read, except for those in `lost`: they go to the frontier of the relocation's stream.
-    pub(crate) fn relocation_read(&mut self, now: Nanos, context: &mut CoreContext, op: &Op, lost: u64) {
-        debug_assert!(lost & !op.mask == 0, "a unit of program unit {} is lost that was not read", op.pu);
+    /// The read of `tag` has ended, of `units` units of a victim, those in `mask`: all but those in `lost` go to the frontier of the relocation's stream.
+    pub(crate) fn relocation_read(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        tag: Purpose,
+        mask: u64,
+        units: u32,
+        lost: u64,
+    ) {
+        debug_assert!(lost & !mask == 0, "a unit of program unit {} is lost that was not read", tag.pu);
         context.flash.end_internal(now);
-        let stream = self.tasks.stream(op.task);
-        let joins_host = self.buffer.pacer().credit().is_mixed() && op.task == InternalTask::Gc;
+        let stream = self.tasks.stream(tag.task);
+        let joins_host = self.buffer.pacer().credit().is_mixed() && tag.task == InternalTask::Gc;
         let all_can_go = lost == 0 && !context.fallible;
-        let mut mask = op.mask;
+        let mut mask = mask;
         while mask != 0 {
             let run = if all_can_go {
                 mask
             } else {
-                let Some(run) = self.next_run(context, op, stream, &mut mask, lost) else { break };
+                let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
                 run
             };
-            let relocated = self.ftl.relocate_units(stream, op.pu, run);
+            let relocated = self.ftl.relocate_units(stream, tag.pu, run);
             mask = mask & !run | relocated.remaining;
             // Written or trimmed by the host since the read began.
             self.tasks.leave(relocated.stale);
@@ -103,25 +111,25 @@ impl FlashCore {
                 self.buffer.take_in(moved);
             }
             if let Some(pu) = relocated.completed {
-                let units = self.ftl.layout().units_per_pu();
+                let full = self.ftl.layout().units_per_pu();
                 if joins_host {
-                    self.program_host(now, context, pu, units);
+                    self.program_host(now, context, pu, full);
                 } else {
-                    self.program_relocated(now, context, op.task, pu, units);
+                    self.program_relocated(now, context, tag.task, pu, full);
                 }
                 self.program_parity(now, context, stream);
             }
         }
-        let is_moved = self.tasks.read_ended(op.task);
-        if op.task == InternalTask::Gc {
-            self.grant_credit(now, u32::from(op.units));
+        let is_moved = self.tasks.read_ended(tag.task);
+        if tag.task == InternalTask::Gc {
+            self.grant_credit(now, units);
             if self.buffer.any_waits() && !(context.is_settled() && self.admits_nothing()) {
                 self.make_due(context, Due::Admit);
             }
         }
         if is_moved {
             // After the writes for which there is credit now.
-            self.make_due_then(context, Due::victim(op.task));
+            self.make_due_then(context, Due::victim(tag.task));
         }
         context.let_waiting_go();
     }
@@ -132,13 +140,13 @@ impl FlashCore {
     fn next_run(
         &mut self,
         context: &mut CoreContext,
-        op: &Op,
+        pu: Pu,
         stream: Stream,
         mask: &mut u64,
         lost: u64,
     ) -> Option<u64> {
         let FlashCore { ftl, tasks, .. } = self;
-        let first = ftl.layout().first_slot_of(op.pu);
+        let first = ftl.layout().first_slot_of(pu);
         while *mask != 0 {
             let unit = mask.trailing_zeros();
             if lost >> unit & 1 == 1 {

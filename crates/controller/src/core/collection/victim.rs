@@ -7,6 +7,7 @@
 //!    └──► given up: not all of it found room
 //! ```
 
+use outlast_decisions::SuperblockState;
 use outlast_ftl::Ftl;
 use outlast_settings::ftl::GcReads;
 use outlast_units::{IndexVec, LaneIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
@@ -161,10 +162,14 @@ impl ReadList {
         self.pieces.resize(pieces as usize, Piece::default());
         self.cursors.clear();
         self.cursors.extend((0..u32::from(layout.dies())).map(|die| (die * stretch, die * stretch)));
+        self.dies_left = 0;
+        if ftl.superblock(superblock).state() != SuperblockState::Collecting {
+            return;
+        }
         let mut pu = PuWithin(0);
         for _ in 0..layout.superpages() {
             for (position, lane) in layout.lanes().iter_indexed() {
-                let valid = ftl.valid_units(superblock, pu) & part.units;
+                let valid = ftl.valid_units_of_any(superblock, pu) & part.units;
                 if valid != 0 && (part.lanes.is_empty() || part.lanes.contains(&position)) {
                     self.list(pu, valid, lane.local_die, span);
                     debug_assert!(

@@ -16,8 +16,10 @@ impl FlashCore {
         die: DieId,
         next: DieStep,
     ) {
-        if !matches!(next, DieStep::Nothing) {
-            self.follow_on(now, context, die, next);
+        match next {
+            DieStep::Nothing => {}
+            DieStep::Sensing(pages) => self.sensing(now, context, die, pages),
+            _ => self.follow_on(now, context, die, next),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};
 use outlast_flash::{BlockRow, DieEvent};
 use outlast_units::slab::NIL;
-use outlast_units::{DieId, Lpn, Nanos};
+use outlast_units::{DieId, Lpn, Nanos, Pu};
 
 impl FlashCore {
     /// Something that die `die` did has ended. True if the drive is to settle before the die goes on.
@@ -39,6 +39,9 @@ impl FlashCore {
             context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
             self.wake_of::<PLAIN>(now, context, die);
             return false;
+        }
+        if !tag.has_record && self.end_plain_op(now, context, tag, ended.mask(), ended.units()) {
+            return true;
         }
         let op = if tag.has_record {
             if context.reads[tag.cookie].failing != 0 {
@@ -92,11 +95,33 @@ impl FlashCore {
         self.follow(now, context, die, next);
     }
 
-    #[allow(
-        clippy::inline_always,
-        reason = "called with an operation just made: what is known of it decides most of this"
-    )]
+    /// The operation of `tag` has ended, of which no record is kept: a read for relocation of the units in `mask`, or a program that cannot have failed, with
+    /// `units` of data. False if it is none of these.
+    #[allow(clippy::inline_always, reason = "the end of nearly every operation, with its parts in registers")]
     #[inline(always)]
+    fn end_plain_op(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        tag: Purpose,
+        mask: u64,
+        units: u32,
+    ) -> bool {
+        match tag.kind {
+            OpKind::RelocationRead => self.relocation_read(now, context, tag, mask, units, 0),
+            OpKind::HostProgram | OpKind::RelocationProgram if !context.fallible => {
+                self.flash_programmed(now, context, tag.pu, units);
+                if tag.kind == OpKind::HostProgram {
+                    self.host_programmed(now, context, tag, units);
+                } else {
+                    self.relocation_programmed(now, context, tag, units);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
     fn end_op(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
         match op.kind {
             OpKind::HostRead if op.failing == 0 && op.recovery == NIL => {
@@ -107,7 +132,7 @@ impl FlashCore {
                 context.unsettled.add_effect(Effect::OldDataRead(*op));
             }
             OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
-                self.relocation_read(now, context, op, 0);
+                self.relocation_read(now, context, op.tag(), op.mask, u32::from(op.units), 0);
             }
             OpKind::StripeRead => self.stripe_read(now, context, op),
             OpKind::PatrolRead => self.patrol_read(now, context, op),
@@ -124,35 +149,36 @@ impl FlashCore {
                 self.program_failed(now, context, op);
             }
             OpKind::HostProgram => {
-                self.flash_programmed(now, context, op);
-                self.host_programmed(now, context, op);
+                self.flash_programmed(now, context, op.pu, u32::from(op.units));
+                self.host_programmed(now, context, op.tag(), u32::from(op.units));
             }
             OpKind::RelocationProgram => {
-                self.flash_programmed(now, context, op);
-                self.relocation_programmed(now, context, op);
+                self.flash_programmed(now, context, op.pu, u32::from(op.units));
+                self.relocation_programmed(now, context, op.tag(), u32::from(op.units));
             }
             OpKind::Erase => self.relocation_erased(now, context, op),
         }
     }
 
-    /// A program unit is on flash.
-    #[inline]
-    pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        let sealed = self.ftl.programmed(op.pu);
+    /// Program unit `pu` is on flash, with `units` units of data.
+    #[allow(clippy::inline_always, reason = "as end_plain_op")]
+    #[inline(always)]
+    pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
+        let sealed = self.ftl.programmed(pu);
         if let Some(own) = &mut self.cells {
             if self.ftl.layout().has_modes() {
-                own.set_mode(&self.ftl, op.pu);
+                own.set_mode(&self.ftl, pu);
             }
-            own.cells.programmed(self.ftl.layout().group_of_pu(op.pu), now + context.aged);
+            own.cells.programmed(self.ftl.layout().group_of_pu(pu), now + context.aged);
         }
         if sealed && self.scrub.is_some() {
-            let superblock = self.ftl.layout().place(op.pu).superblock;
+            let superblock = self.ftl.layout().place(pu).superblock;
             self.sealed(now, context, superblock);
             self.look_at_redundancy(now, context);
         }
-        if context.striped && op.units == 0 {
+        if context.striped && units == 0 {
             // Parity or partial parity has come: fewer may be exposed.
-            let stream = self.ftl.superblock(self.ftl.layout().place(op.pu).superblock).stream();
+            let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
             self.note_covered(now, stream);
         }
     }

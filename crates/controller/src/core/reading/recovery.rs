@@ -237,7 +237,7 @@ impl FlashCore {
                 if op.recovery != NIL {
                     self.tasks.recovery_ended(u32::from(op.units));
                 }
-                self.relocation_read(now, context, op, lost);
+                self.relocation_read(now, context, op.tag(), op.mask, u32::from(op.units), lost);
             }
             OpKind::MoveRead => {
                 context.unsettled.add_effect(Effect::MoveRead { op: *op, lost: lost != 0 });
