@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from random_scenarios import layer
 from random_scenarios.draw import Settings, at
 from random_scenarios.generate import Case
 from random_scenarios.run import Broken, Outcome, Ran, Summary
@@ -75,6 +76,25 @@ def reads_by_cause(case: Case, summary: Summary) -> Iterator[str]:
         yield f"{total} reads by cause, {summary['flash']['reads']} in all"
 
 
+def handles_add_up(case: Case, summary: Summary) -> Iterator[str]:
+    """What the host wrote through all handles is what it wrote; no persistently isolated handle is mixed."""
+    handles = (summary.get("placement") or {}).get("handles", [])
+    if not handles:
+        return
+    programs, page = summary["flash"]["by_cause"], 1024 * kib(case.get("device.geometry.page_size"))
+    host = sum(own["host_bytes"] for own in handles)
+    if abs(host - programs["host_programs"] * page) > ROUNDING * host:
+        yield f"{host} bytes by handle, {programs['host_programs'] * page} in all"
+    moved = sum(own["moved_bytes"] for own in handles)
+    causes = ("gc", "wear_leveling", "scrub", "reencode", "rewritten")
+    most = sum(programs[f"{cause}_programs"] for cause in causes) * page
+    if moved > most * (1 + ROUNDING) + page:
+        yield f"{moved} bytes moved by handle, {most} in all"
+    for own in handles:
+        if own["mixed_bytes"] > (own["valid_bytes"] if own["isolation"] == "initially-isolated" else 0):
+            yield f"handle {own['handle']}: {own['mixed_bytes']} of {own['valid_bytes']} bytes are mixed"
+
+
 def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:
     """Pages programmed by all causes are those of the flash, give or take what is in buffers at both ends."""
     surplus = unprogrammed(summary)
@@ -140,7 +160,7 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     ends = parts["host_parity_programs"] + parts["padding_programs"] + parts["partial_parity_programs"]
     of_host = 1 + ends / host + parts["lists_programs"] / data if host else 1.0
     share = max(sum(parts.values()) / data if data else 1.0, of_host, *later, 1.0)
-    opened = 2 * case.get("device.ftl.streams", 1) * max(1, len(case.get("device.protection.classes", ())))
+    opened = 2 * layer.streams(case.get("device")) * max(1, len(case.get("device.protection.classes", ())))
     cuts = sum(fault["kind"] == "power" for fault in case.get("faults", ()))
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)
     failed: int = at(summary, "reliability.program_failures", 0)
@@ -267,7 +287,7 @@ def work(case: Case, summary: Summary) -> tuple[int, float]:
 LAWS: tuple[Law, ...] = (
     *(finite, not_negative, busy_at_most_always, reads_by_cause, programs_by_cause, amplification_adds_up),
     *(amplification_at_least_one, littles_law, causes_sum_to_latency, requests_complete, wear_in_order),
-    *(latencies_in_order, no_doubt_in_notes, bounded_work),
+    *(latencies_in_order, no_doubt_in_notes, bounded_work, handles_add_up),
 )
 
 

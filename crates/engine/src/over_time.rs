@@ -3,11 +3,14 @@
 //! Samples are taken where windows of the time series end. Busy times are kept as sums since the start, so that a span between two samples
 //! is their difference. Dropping every other sample joins the spans in pairs without loss.
 
+mod placement;
+
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
 use crate::table::{ResultColumn, ResultTable};
 use crate::victims::victims;
-use outlast_ssd::{Busy, Ssd};
+use outlast_ftl::HandleCounts;
+use outlast_ssd::{Busy, Ssd, sum_by_handle};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -52,6 +55,8 @@ struct UtilisationSample {
     buffer: Vec<(u64, f64)>,
     valid: [u64; VALID_STEPS],
     cycles: CycleCounts,
+    /// Counts of reclaim unit handles since measuring began, over all drives; empty without handles.
+    handles: Vec<HandleCounts>,
 }
 
 impl UtilisationSample {
@@ -70,6 +75,7 @@ impl UtilisationSample {
             buffer: drives.iter().map(|&(member, ssd)| (member, taken(ssd))).collect(),
             valid,
             cycles: CycleCounts::of(drives),
+            handles: sum_by_handle(drives.iter().map(|(_, ssd)| ssd.handle_counts())),
         }
     }
 }
@@ -281,7 +287,9 @@ impl OverTime {
             ("cycles_over_time", self.cycles()),
             ("victims", victims(drives)),
         ];
-        tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect()
+        let placement = self.placement(drives.config().ftl.mapping_unit.0);
+        let tables = tables.into_iter().chain(placement.map(|table| ("placement_over_time", table)));
+        tables.map(|(name, table)| (name.to_owned(), table)).collect()
     }
 }
 

@@ -12,6 +12,7 @@ mod credit;
 mod divider;
 mod frontiers;
 mod ftl;
+mod handles;
 mod held;
 mod lane_set;
 mod lanes;
@@ -40,6 +41,7 @@ pub use ftl::{
     Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, RedundancyView, RelocatedUnits, StreamView,
     SuperblockView, WrittenSlot,
 };
+pub use handles::{HandleContents, HandleCounts};
 pub use layout::{DieLane, PuPlace, SlotLayout};
 pub use modes::StreamModes;
 pub use mount::RetiredBlock;

@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::Mounts;
+use crate::drive::{HostPlacementEvents, Mounts};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -66,6 +66,7 @@ impl Ssd {
             context,
             classifier,
             power_cuts: PowerCuts::default(),
+            placement_events: HostPlacementEvents::default(),
             mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
@@ -208,6 +209,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         keep_bytes: config.bytes,
         erases_late: config.controller.write_cache != WriteCache::Protected,
         protection: config.protection.clone(),
+        placement: config.placement.clone(),
         scrub: config.scrubs(),
         rebuild: config.rebuilds(),
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),

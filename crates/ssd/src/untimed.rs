@@ -96,6 +96,9 @@ impl Ssd {
         {
             return Outcome::OutOfRange;
         }
+        if command.op == Op::Write {
+            self.note_identifier(command);
+        }
         let (mut unit, mut offset) = self.context.size.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;

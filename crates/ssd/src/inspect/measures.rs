@@ -68,6 +68,7 @@ impl Ssd {
         }
         self.at_reset.totals = self.totals();
         self.at_reset.by_core = self.by_core().collect();
+        self.at_reset.handles = self.handle_totals();
         self.context.reset_figures(now);
         self.reset_busy(now);
     }

@@ -78,6 +78,7 @@ impl Ssd {
 
     /// Checks that nothing was counted before the last reset that was not counted since the beginning, and that cells are as old as their blocks.
     fn check_counts(&self) -> Result<(), String> {
+        self.check_handle_counts()?;
         let (all, before) = (self.totals(), &self.at_reset.totals);
         let pairs = [
             (all.coalesced, before.coalesced),

@@ -247,6 +247,7 @@ impl JobCheck<'_> {
             fsync: [options.fsync, options.fdatasync],
             end_fsync: options.end_fsync,
             fua: options.fua,
+            placement: options.placement.plan(self.target.handles)?,
             // A `randseed` makes fio continue its streams from pass to pass.
             reseeds: options.repeatable && options.randseed.is_none(),
             seeds,
