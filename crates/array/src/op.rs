@@ -2,6 +2,7 @@
 
 use crate::ids::{GroupIndex, HostCommandId, LockId, PassEpoch, RangeIndex, RepairId};
 use crate::layout::RowRange;
+use crate::roles::roles;
 use outlast_device::{Command, Outcome, PlacementId, Tag};
 
 /// A host command under way.
@@ -112,7 +113,7 @@ pub(crate) struct GroupOp {
     pub(crate) epoch: Option<PassEpoch>,
     /// Bytes of log space held on each member.
     pub(crate) log_bytes: u64,
-    /// Content by role, over `rows`; empty where bytes are not kept.
+    /// Content by role, over `rows`; of a role that nothing has come for empty, all of it where bytes are not kept.
     pub(crate) cells: Vec<Vec<u8>>,
     /// Runs of single roles to be rewritten besides.
     pub(crate) repairs: Vec<(u8, RowRange)>,
@@ -197,18 +198,39 @@ impl GroupOp {
         self.have | self.lost
     }
 
+    /// Takes `data`, which has been read, as the content of `role` in rows `part`.
+    #[inline]
+    pub(crate) fn take_cell(&mut self, role: usize, part: RowRange, data: Vec<u8>) {
+        if part == self.rows && data.len() == self.rows.byte_length() {
+            self.cells[role] = data;
+            return;
+        }
+        self.fill_cells(1 << role);
+        self.cells[role][part.bytes(self.rows.first)].copy_from_slice(&data);
+    }
+
+    /// Gives those cells of the roles in `set` that are empty zeroes, over all rows.
+    #[inline]
+    pub(crate) fn fill_cells(&mut self, set: u64) {
+        for role in roles(set) {
+            if self.cells[role].is_empty() {
+                self.cells[role] = vec![0; self.rows.byte_length()];
+            }
+        }
+    }
+
     /// Stores the sums of a partial record until the record is made.
     pub(crate) fn keep_sums(&mut self, sums: Vec<Vec<u8>>) {
         let content = RecordContent::Partial { written: self.roles, sums, extra: 0, cells: Vec::new() };
         self.record = Some(Box::new(GroupRecord { group: self.group, rows: self.rows, content }));
     }
 
-    /// The content of a record that holds all new chunks; `roles`: the roles of a group.
-    pub(crate) fn cells_content(&self, roles: usize) -> RecordContent {
+    /// The content of a record that holds all new chunks; `count`: how many roles a group has.
+    pub(crate) fn cells_content(&self, count: usize) -> RecordContent {
         let keep = |role: usize| {
             if self.write_set >> role & 1 == 1 { self.cells[role].clone() } else { Vec::new() }
         };
-        let cells = if self.cells.is_empty() { Vec::new() } else { (0..roles).map(keep).collect() };
+        let cells = if self.cells.is_empty() { Vec::new() } else { (0..count).map(keep).collect() };
         RecordContent::Cells { set: self.write_set, cells, moves: self.moves }
     }
 }

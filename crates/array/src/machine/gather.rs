@@ -20,8 +20,7 @@ impl<D: Device> Array<D> {
             return;
         }
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
-            let bytes = self.flight.ops[index].rows.byte_length();
-            self.flight.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
+            self.flight.ops[index].cells = vec![Vec::new(); self.layout.roles];
         }
         loop {
             match self.planner().plan(&self.flight.ops[index]) {
@@ -94,7 +93,7 @@ impl<D: Device> Array<D> {
             if self.setup.bytes {
                 let device = self.members.device_mut(sub.device);
                 if let Some(data) = device.and_then(|device| device.take_data(tag)) {
-                    op.cells[role][sub.rows.bytes(op.rows.first)].copy_from_slice(&data);
+                    op.take_cell(role, sub.rows, data);
                 }
             }
         } else {
@@ -201,6 +200,7 @@ impl<D: Device> Array<D> {
         op.repairs.extend(roles(rewrite & !given_up).map(|role| (to_role(role), window)));
         if !op.cells.is_empty() {
             let range = window.bytes(op.rows.first);
+            op.fill_cells(lost);
             for role in roles(lost) {
                 op.cells[role][range.clone()].fill(0);
             }

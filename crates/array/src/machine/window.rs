@@ -72,7 +72,15 @@ impl<D: Device> Array<D> {
     /// Computes the content of the window that the operation needs; `known_roles`: roles whose content is there.
     fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
-        let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
+        let op = &mut self.flight.ops[index];
+        // A read-modify-write knows old data and old parity, and needs no more; a full write computes parity, and its data is the host's.
+        let used = match (op.kind, op.method) {
+            (GroupOpKind::Write, WriteMethod::Delta) => op.roles | !self.layout.data_set,
+            (GroupOpKind::Write, WriteMethod::Full) => !self.layout.data_set,
+            _ => u64::MAX,
+        };
+        op.fill_cells(used & self.layout.role_set);
+        let mut cells = std::mem::take(&mut op.cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
         if op.method == WriteMethod::Decode && known_roles & self.layout.data_set != self.layout.data_set {
@@ -225,7 +233,14 @@ impl<D: Device> Array<D> {
             let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
             let bytes = op.overlay.byte_length();
             let from = to_length(first * SECTOR_BYTES);
-            cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data[from..from + bytes]);
+            let new = &host.data[from..from + bytes];
+            if op.overlay == op.rows {
+                cells[role].clear();
+                cells[role].extend_from_slice(new);
+            } else {
+                cells[role].resize(op.rows.byte_length(), 0);
+                cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(new);
+            }
         }
         // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
         let sums = self.setup.uses_partial_log().then(|| cells[data..].to_vec());

@@ -12,11 +12,44 @@ pub struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
     /// What reads under way have so far, by request.
-    reading: ListMap<HostRequestId, Vec<u8>>,
+    reading: ListMap<HostRequestId, ReadData>,
     /// What completed reads have, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
     answers: ListMap<Tag, Vec<LbaRun>>,
+}
+
+/// What a read under way has so far.
+#[derive(Clone, Debug, outlast_persist::Persist)]
+struct ReadData {
+    /// Bytes that the command reads.
+    whole: u32,
+    /// The first of them. Those behind are zero unless they are still to come: a buffer that is about to be filled is not cleared before.
+    bytes: Vec<u8>,
+}
+
+impl ReadData {
+    /// Puts `length` bytes of `unit`, from its byte `from` on, at byte `at`.
+    #[inline]
+    fn put(&mut self, at: usize, length: usize, unit: &UnitBytes, from: usize) {
+        if at > self.bytes.len() {
+            self.bytes.resize(at, 0);
+        }
+        if at == self.bytes.len() {
+            unit.append_to(from, length, &mut self.bytes);
+            return;
+        }
+        if at + length > self.bytes.len() {
+            self.bytes.resize(at + length, 0);
+        }
+        unit.copy_to(from, &mut self.bytes[at..at + length]);
+    }
+
+    /// All of it: what nothing has come for is zero.
+    fn into_bytes(mut self) -> Vec<u8> {
+        self.bytes.resize(self.whole as usize, 0);
+        self.bytes
+    }
 }
 
 /// What a write brings: a part for each unit that it touches, from unit `first` on.
@@ -62,14 +95,15 @@ impl HostBytes {
 
     /// Request `request` reads `sectors` sectors.
     pub fn begin_read(&mut self, request: HostRequestId, sectors: u32) {
-        self.reading.insert(request, vec![0; sectors as usize * SECTOR_BYTES as usize]);
+        let whole = sectors * SECTOR_BYTES as u32;
+        self.reading.insert(request, ReadData { whole, bytes: Vec::with_capacity(whole as usize) });
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
     pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
         if let Some(data) = self.reading.get_mut(work.request) {
-            unit.copy_to(from, &mut data[at..at + bytes]);
+            data.put(at, bytes, unit, from);
         }
     }
 
@@ -110,7 +144,7 @@ impl HostBytes {
         if let Some(data) = self.reading.remove(request)
             && good
         {
-            self.read.insert(tag, data);
+            self.read.insert(tag, data.into_bytes());
         }
     }
 
@@ -149,16 +183,19 @@ impl HostBytes {
         self.read.get(tag).map(|data| (data.len() as u64 / SECTOR_BYTES) as u32)
     }
 
-    /// Checks that what a read has so far is as long as its command, which `sectors_of` gives for a read under way.
+    /// Checks that a read has room for as much as its command reads, which `sectors_of` gives for a read under way, and has no more than that.
     ///
     /// # Errors
     /// The first request that reads less or more, or nothing.
     pub fn check_restored(&self, sectors_of: impl Fn(HostRequestId) -> Option<u32>) -> Result<(), String> {
         let length = |request| sectors_of(request).map(|sectors| u64::from(sectors) * SECTOR_BYTES);
         let mut all = self.reading.iter();
-        match all.find(|&(request, data)| length(request) != Some(data.len() as u64)) {
+        let is_wrong = |&(request, data): &(HostRequestId, &ReadData)| {
+            length(request) != Some(data.whole.into()) || data.bytes.len() > data.whole as usize
+        };
+        match all.find(is_wrong) {
             None => Ok(()),
-            Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.len())),
+            Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.whole)),
         }
     }
 
@@ -171,7 +208,8 @@ impl HostBytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{HostBytes, HostRequestId};
+    use super::{HostBytes, HostRequestId, ReadData};
+    use outlast_media::UnitBytes;
 
     #[test]
     fn what_a_read_has_is_as_long_as_its_command() {
@@ -181,5 +219,20 @@ mod tests {
         for other in [Some(7), None] {
             assert_eq!(bytes.check_restored(|_| other), Err("request 3 has 4096 bytes of a read".to_owned()));
         }
+    }
+
+    #[test]
+    fn units_of_a_read_come_in_any_order_and_what_is_missing_is_zero() {
+        let unit = UnitBytes::new(1, &[7; 1024]);
+        let mut data = ReadData { whole: 5120, bytes: Vec::new() };
+        data.put(2048, 1024, &unit, 0);
+        data.put(512, 512, &unit, 512);
+        data.put(2560, 1024, &UnitBytes::zero(2), 0);
+        data.put(3584, 512, &unit, 0);
+        let mut expected = vec![0; 5120];
+        expected[512..1024].fill(7);
+        expected[2048..2560].fill(7);
+        expected[3584..4096].fill(7);
+        assert_eq!(data.into_bytes(), expected);
     }
 }

@@ -112,6 +112,23 @@ impl UnitBytes {
         }
     }
 
+    /// Appends `length` bytes, from byte `from` on, to `to`.
+    ///
+    /// # Panics
+    /// If the unit has not so many.
+    #[inline]
+    pub fn append_to(&self, from: usize, length: usize, to: &mut Vec<u8>) {
+        if let UnitRepr::Shared { bytes, .. } = &self.0 {
+            to.extend_from_slice(&bytes[from..from + length]);
+            return;
+        }
+        let old = to.len();
+        to.resize(old + length, 0);
+        if let UnitRepr::Stored { bytes, .. } = &self.0 {
+            bytes.copy_to(from, &mut to[old..]);
+        }
+    }
+
     /// The same unit with its bytes in `store`, if they are in memory and the store takes them.
     pub(super) fn put_into(&self, store: &Arc<dyn ByteStore>) -> Option<Self> {
         let stored = StoredBytes::new(store, self.in_memory()?)?;

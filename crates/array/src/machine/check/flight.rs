@@ -140,7 +140,7 @@ impl<D: Device> RestoredArray<'_, D> {
         Self::check_rows(op.window, op.rows)?;
         Self::check_rows(op.overlay, op.rows)?;
         self.check_roles(op.roles | op.have | op.failed | op.limited | op.lost | op.write_set)?;
-        self.check_cells(&op.cells, op.rows, false)?;
+        self.check_cells(&op.cells, op.rows)?;
         for &(role, rows) in &op.repairs {
             must(usize::from(role) < self.layout.roles, || format!("role {role} is to be repaired"))?;
             Self::check_rows(rows, op.rows)?;
@@ -214,10 +214,10 @@ impl<D: Device> RestoredArray<'_, D> {
         lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {:?} is not its own", op.lock))
     }
 
-    /// True if content by role is that of `rows`; `some`: roles may be without.
-    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange, some: bool) -> ArrayCheck {
+    /// True if content by role is that of `rows`; roles may be without.
+    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange) -> ArrayCheck {
         let bytes = rows.byte_length();
-        let fits = |cell: &Vec<u8>| cell.len() == bytes || some && cell.is_empty();
+        let fits = |cell: &Vec<u8>| cell.len() == bytes || cell.is_empty();
         let is_whole = cells.len() == self.layout.roles && self.setup.bytes;
         must(cells.is_empty() || is_whole && cells.iter().all(fits), || {
             format!("content of {} roles is not that of {} rows", cells.len(), rows.len())
@@ -231,14 +231,14 @@ impl<D: Device> RestoredArray<'_, D> {
             RecordContent::Trim => Ok(()),
             RecordContent::Cells { set, cells, .. } => {
                 self.check_roles(*set)?;
-                self.check_cells(cells, record.rows, true)
+                self.check_cells(cells, record.rows)
             }
             RecordContent::Partial { written, sums, extra, cells } => {
                 self.check_roles(*written)?;
                 must(written & !self.layout.data_set == 0 && extra & !written == 0, || {
                     format!("a record is of roles {written:#x}, with {extra:#x}")
                 })?;
-                self.check_cells(cells, record.rows, true)?;
+                self.check_cells(cells, record.rows)?;
                 let bytes = record.rows.byte_length();
                 let parities = self.layout.roles - self.layout.data;
                 let has_sums = sums.len() == parities && sums.iter().all(|sum| sum.len() == bytes);
