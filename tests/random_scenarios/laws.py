@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from random_scenarios import layer
 from random_scenarios.draw import Settings, at
 from random_scenarios.generate import Case
+from random_scenarios.handles import handles_add_up
 from random_scenarios.run import Broken, Outcome, Ran, Summary
 
 Law: TypeAlias = Callable[[Case, Summary], Iterator[str]]
@@ -74,25 +75,6 @@ def reads_by_cause(case: Case, summary: Summary) -> Iterator[str]:
     total = sum(value for name, value in causes.items() if name.endswith("_reads") or name == "rereads")
     if total != summary["flash"]["reads"]:
         yield f"{total} reads by cause, {summary['flash']['reads']} in all"
-
-
-def handles_add_up(case: Case, summary: Summary) -> Iterator[str]:
-    """What the host wrote through all handles is what it wrote; no persistently isolated handle is mixed."""
-    handles = (summary.get("placement") or {}).get("handles", [])
-    if not handles:
-        return
-    programs, page = summary["flash"]["by_cause"], 1024 * kib(case.get("device.geometry.page_size"))
-    host = sum(own["host_bytes"] for own in handles)
-    if abs(host - programs["host_programs"] * page) > ROUNDING * host:
-        yield f"{host} bytes by handle, {programs['host_programs'] * page} in all"
-    moved = sum(own["moved_bytes"] for own in handles)
-    causes = ("gc", "wear_leveling", "scrub", "reencode", "rewritten")
-    most = sum(programs[f"{cause}_programs"] for cause in causes) * page
-    if moved > most * (1 + ROUNDING) + page:
-        yield f"{moved} bytes moved by handle, {most} in all"
-    for own in handles:
-        if own["mixed_bytes"] > (own["valid_bytes"] if own["isolation"] == "initially-isolated" else 0):
-            yield f"handle {own['handle']}: {own['mixed_bytes']} of {own['valid_bytes']} bytes are mixed"
 
 
 def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:

@@ -7,7 +7,8 @@ use outlast_ftl::Ftl;
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{
-    ExactTails, HandleFigures, PerArrayWork, PredictionCounts, RberLevels, Reason, Ssd, sum_by_handle,
+    ExactTails, HandleFigures, PerArrayWork, PlacementView, PredictionCounts, RberLevels, Reason, Ssd,
+    sum_by_handle,
 };
 use outlast_units::Nanos;
 
@@ -171,7 +172,7 @@ impl<'a> DriveSet<'a> {
 
     /// Figures of reclaim unit handles since the last reset; empty without.
     pub(crate) fn handle_figures(&self) -> Vec<HandleFigures> {
-        sum_by_handle(self.all.iter().map(|ssd| ssd.handle_figures()))
+        sum_by_handle(self.all.iter().map(|ssd| PlacementView::of(ssd).figures()))
     }
 
     /// Codewords by wrong bits.

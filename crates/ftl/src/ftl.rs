@@ -23,6 +23,7 @@ mod turns;
 mod untimed;
 
 pub use figures::FtlFigures;
+pub use handles::HandlesView;
 pub use redundancy::RedundancyView;
 pub use relocation::RelocatedUnits;
 pub use stream_view::StreamView;

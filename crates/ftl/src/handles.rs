@@ -1,8 +1,10 @@
 //! Reclaim unit handles: through which of them each unit was written, and what each has cost.
 
 use crate::layout::SlotLayout;
-use crate::streams::StreamTable;
-use outlast_units::{IndexVec, Ppn, Stream, to_length};
+use crate::space::FlashSpace;
+use crate::streams::{StreamCause, StreamTable};
+use crate::table::FlatMap;
+use outlast_units::{IndexVec, Ppn, Stream, SuperblockId, to_length};
 
 /// Handle of a slot that holds none of the host's data: a page of the mapping table, or nothing yet.
 const NO_HANDLE: u8 = u8::MAX;
@@ -114,7 +116,60 @@ impl HandleTable {
     }
 
     /// The handle of the unit in `slot`; `None` of one that is not the host's.
-    pub(crate) fn handle_of(&self, slot: Ppn) -> Option<Stream> {
+    fn handle_of(&self, slot: Ppn) -> Option<Stream> {
         Some(Stream(self.of_slot[slot])).filter(|handle| handle.0 != NO_HANDLE)
+    }
+
+    /// Valid units of each handle by `map`, and those of them that lie beside units of others. In time proportional to the flash.
+    pub(crate) fn contents(&self, map: &FlatMap, space: &FlashSpace) -> Vec<HandleContents> {
+        let mut sums = vec![HandleContents::default(); self.counts.len()];
+        for superblock in space.superblocks().ids() {
+            let mut valid = vec![0; sums.len()];
+            for handle in self.handles_in(map, space, superblock).flatten() {
+                valid[usize::from(handle.0)] += 1;
+            }
+            let is_mixed = valid.iter().filter(|&&units| units != 0).count() > 1;
+            for (sum, units) in sums.iter_mut().zip(valid) {
+                sum.valid += units;
+                sum.mixed += if is_mixed { units } else { 0 };
+            }
+        }
+        sums
+    }
+
+    /// The handle of each valid unit of `superblock`; `None` of a page of the mapping table.
+    fn handles_in<'a>(
+        &'a self,
+        map: &'a FlatMap,
+        space: &FlashSpace,
+        superblock: SuperblockId,
+    ) -> impl Iterator<Item = Option<Stream>> + 'a {
+        let first = space.layout().first_slot(superblock);
+        let slots = Ppn::each(first..first + space.layout().units_per_superblock());
+        slots.filter(|&slot| map.is_valid(slot)).map(|slot| self.handle_of(slot))
+    }
+
+    /// Checks that a superblock of a handle holds units of it alone, and one of moved data only units of handles that are isolated together.
+    ///
+    /// # Errors
+    /// The first superblock with a unit that must not be there.
+    pub(crate) fn check(&self, map: &FlatMap, space: &FlashSpace) -> Result<(), String> {
+        let streams = space.streams();
+        for superblock in space.superblocks().ids() {
+            let stream = space.superblocks().opened_by(superblock);
+            let is_host = streams.cause(stream) == StreamCause::Host;
+            let shares_class = |other| streams.class(other) == streams.class(stream);
+            let belongs = |handle: &Option<Stream>| match *handle {
+                Some(handle) if is_host => handle == stream,
+                Some(handle) => usize::from(handle.0) < self.counts.len() && shares_class(handle),
+                None => !is_host && streams.map().is_some_and(shares_class),
+            };
+            if let Some(stray) = self.handles_in(map, space, superblock).find(|handle| !belongs(handle)) {
+                return Err(format!(
+                    "superblock {superblock} of {stream:?} holds a unit of handle {stray:?}"
+                ));
+            }
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use outlast_ftl::{Ftl, FtlOptions, ProgramCause};
+use outlast_ftl::{Ftl, FtlOptions, HandlesView, ProgramCause};
 use outlast_media::{ConfigError, DefectConfig, Geometry};
 use outlast_settings::ftl::FtlConfig;
 use outlast_settings::placement::HandleIsolation::{InitiallyIsolated, PersistentlyIsolated};
@@ -145,7 +145,7 @@ fn large(handles: &[HandleIsolation]) -> Ftl {
 }
 
 fn moved(ftl: &Ftl) -> Vec<u64> {
-    ftl.handle_counts().iter().map(|counts| counts.moved_units).collect()
+    HandlesView::of(ftl).counts().iter().map(|counts| counts.moved_units).collect()
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn handles_add_up_to_the_drive_and_persistent_ones_never_mix() {
         ftl.write_untimed(stream, Lpn(page as u32)).unwrap();
     }
     ftl.self_check().unwrap();
-    let (counts, contents) = (ftl.handle_counts().to_vec(), ftl.handle_contents());
+    let (counts, contents) = (HandlesView::of(&ftl).counts().to_vec(), HandlesView::of(&ftl).contents());
     let written = ftl.figures().written;
     let host: u64 = counts.iter().map(|counts| counts.host_units).sum();
     let moved: u64 = counts.iter().map(|counts| counts.moved_units).sum();

@@ -20,8 +20,8 @@ pub use apart::CoreShare;
 pub use drive::{Mounts, RedundancyView};
 pub use health::Change;
 pub use inspect::{
-    BufferView, Busy, DieState, DieView, HandleFigures, PlacementEvents, PlacementStatistics, RberLevels,
-    SuperblockCounts, sum_by_handle,
+    BufferView, Busy, DieState, DieView, HandleFigures, PlacementEvents, PlacementStatistics, PlacementView,
+    RberLevels, SuperblockCounts, sum_by_handle,
 };
 pub use outlast_controller::{
     Corrections, Counters, Decision, ExactTails, PredictionCounts, Reason, RedundancyLoss, RepairRecord,

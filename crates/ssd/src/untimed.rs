@@ -97,7 +97,7 @@ impl Ssd {
             return Outcome::OutOfRange;
         }
         if command.op == Op::Write {
-            self.note_identifier(command);
+            self.handles.note_write(command.placement);
         }
         let (mut unit, mut offset) = self.context.size.unit_of(command.lba.0);
         let mut rest = command.sectors;

@@ -7,11 +7,11 @@ use crate::support;
 
 use outlast_device::{Command, Device, Op, PlacementId};
 use outlast_media::HazardConfig;
-use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::drive::{ChangeConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::{GcRelocation, ProtectionConfig};
 use outlast_settings::placement::HandleIsolation::{InitiallyIsolated, PersistentlyIsolated};
 use outlast_settings::placement::{FdpConfiguration, HandleIsolation, PlacementConfig};
-use outlast_ssd::Ssd;
+use outlast_ssd::{PlacementView, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos};
 use proptest::prelude::*;
@@ -39,6 +39,12 @@ fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig
         ..PlacementConfig::default()
     });
     config
+}
+
+/// Has the handle of `identifier` refer to an empty reclaim unit from `now` on.
+fn update(ssd: &mut Ssd, now: Nanos, identifier: u16) {
+    let update_handles = vec![identifier];
+    ssd.schedule_changes(&[ChangeConfig { at: Some(now), update_handles, ..ChangeConfig::default() }]);
 }
 
 fn isolations() -> impl Strategy<Value = Vec<HandleIsolation>> {
@@ -87,7 +93,7 @@ proptest! {
             };
             ssd.submit(now, write, outlast_device::Tag(turn % 8));
             if rng.below(50) == 0 {
-                ssd.update_handle(now, PlacementId(rng.below(3) as u16));
+                update(&mut ssd, now, rng.below(3) as u16);
             }
             if turn % 8 == 7 {
                 while ssd.commands_in_flight() != 0 {
@@ -117,17 +123,17 @@ fn an_updated_handle_begins_another_reclaim_unit_and_the_event_is_counted() {
     // Beyond the namespace's list: the first handle takes it.
     ssd.submit(Nanos::ZERO, write(1, 2), outlast_device::Tag(1));
     ssd.advance(Nanos::secs(1), &mut done);
-    let before = ssd.handle_figures();
+    let before = PlacementView::of(&ssd).figures();
     assert_eq!(before.iter().map(|own| own.counts.reclaim_units).collect::<Vec<_>>(), [1, 1]);
-    assert_eq!(ssd.placement_events().invalid_placement_identifier, 1);
-    ssd.update_handle(Nanos::secs(1), PlacementId(1));
-    ssd.update_handle(Nanos::secs(1), PlacementId(1));
+    assert_eq!(PlacementView::of(&ssd).events().invalid_placement_identifier, 1);
+    update(&mut ssd, Nanos::secs(1), 1);
+    update(&mut ssd, Nanos::secs(1), 1);
     ssd.advance(Nanos::secs(2), &mut done);
-    let after = ssd.handle_figures();
+    let after = PlacementView::of(&ssd).figures();
     assert_eq!((after[0].remaining_units, after[1].remaining_units), (before[0].remaining_units, 0));
-    assert_eq!(ssd.placement_events().reclaim_unit_not_fully_written, 1);
+    assert_eq!(PlacementView::of(&ssd).events().reclaim_unit_not_fully_written, 1);
     ssd.submit(Nanos::secs(2), write(2, 1), outlast_device::Tag(2));
     ssd.advance(Nanos::secs(3), &mut done);
-    assert_eq!(ssd.handle_figures()[1].counts.reclaim_units, 2);
+    assert_eq!(PlacementView::of(&ssd).figures()[1].counts.reclaim_units, 2);
     ssd.self_check().unwrap();
 }

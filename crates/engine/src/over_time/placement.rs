@@ -1,12 +1,14 @@
 //! Writes by reclaim unit handle over time.
 
 use super::OverTime;
+use crate::drives::DriveSet;
 use crate::table::ResultTable;
 
 impl OverTime {
     /// Table of the bytes that the host wrote through each handle, and that the drive moved of it, since measuring began; `None` without handles.
-    pub(super) fn placement(&self, unit: u64) -> Option<ResultTable> {
+    pub(super) fn placement(&self, drives: &DriveSet<'_>) -> Option<ResultTable> {
         self.samples.iter().find(|sample| !sample.handles.is_empty())?;
+        let unit = drives.config().ftl.mapping_unit.0;
         let rows = || {
             self.samples
                 .iter()

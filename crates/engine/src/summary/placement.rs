@@ -2,7 +2,7 @@
 
 use crate::facts::RunFacts;
 use outlast_settings::placement::HandleIsolation;
-use outlast_ssd::{HandleFigures, PlacementEvents, PlacementStatistics};
+use outlast_ssd::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView};
 use serde::Serialize;
 
 /// Flexible data placement.
@@ -69,7 +69,7 @@ pub(crate) fn placement(facts: &RunFacts<'_>) -> Option<PlacementFigures> {
     };
     Some(PlacementFigures {
         handles: each.map(summary).collect(),
-        statistics: facts.ssd.all().iter().map(|ssd| ssd.placement_statistics()).sum(),
-        events: facts.ssd.all().iter().map(|ssd| ssd.placement_events()).sum(),
+        statistics: facts.ssd.all().iter().map(|ssd| PlacementView::of(ssd).statistics()).sum(),
+        events: facts.ssd.all().iter().map(|ssd| PlacementView::of(ssd).events()).sum(),
     })
 }

@@ -1,27 +1,34 @@
-//! What reclaim unit handles have cost, and what their data lies beside.
+//! View of reclaim unit handles: what they have cost, and what their data lies beside.
 
 use crate::ftl::Ftl;
-use crate::handles::{HandleContents, HandleCounts};
-use outlast_units::{Ppn, Stream};
+use crate::handles::{HandleContents, HandleCounts, HandleTable};
 
-impl Ftl {
-    /// Counts of each handle since the beginning; empty where the host's streams are no handles.
-    pub fn handle_counts(&self) -> &[HandleCounts] {
-        self.pages.handles().map_or(&[], |handles| handles.counts())
+/// Reclaim unit handles of a core; without any, all answers are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct HandlesView<'a> {
+    ftl: &'a Ftl,
+    table: Option<&'a HandleTable>,
+}
+
+impl<'a> HandlesView<'a> {
+    /// The handles of `ftl`.
+    pub fn of(ftl: &'a Ftl) -> Self {
+        Self { ftl, table: ftl.pages.handles.as_deref() }
     }
 
-    /// Valid units of each handle, and those of them in superblocks with units of others. In time proportional to the flash; empty without handles.
-    pub fn handle_contents(&self) -> Vec<HandleContents> {
-        self.pages.handles().map_or_else(Vec::new, |_| self.pages.handle_contents(&self.space))
+    /// Counts of each handle since the beginning.
+    pub fn counts(self) -> &'a [HandleCounts] {
+        self.table.map_or(&[], HandleTable::counts)
+    }
+
+    /// Valid units of each handle, and those of them in superblocks with units of others. In time proportional to the flash.
+    pub fn contents(self) -> Vec<HandleContents> {
+        let Self { ftl, table } = self;
+        table.map_or_else(Vec::new, |table| table.contents(ftl.pages.map(), &ftl.space))
     }
 
     /// Superblocks out of which units of the host were moved, and that were erased then.
-    pub fn reallocated_superblocks(&self) -> u64 {
-        self.pages.handles().map_or(0, |handles| handles.reallocated())
-    }
-
-    /// The handle through which the unit in `slot` was written; `None` without handles, and of units that are not the host's.
-    pub fn handle_of(&self, slot: Ppn) -> Option<Stream> {
-        self.pages.handles()?.handle_of(slot)
+    pub fn reallocated(self) -> u64 {
+        self.table.map_or(0, HandleTable::reallocated)
     }
 }

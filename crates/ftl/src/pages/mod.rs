@@ -2,7 +2,6 @@
 //! the table itself that are written to flash.
 
 mod entries;
-mod handles;
 mod mount;
 mod origins;
 mod restored;
@@ -42,7 +41,7 @@ pub(crate) struct PageTable {
     maps: Option<Box<MapPages>>,
     /// Handles of units; absent where the host's streams are none.
     #[persist(each)]
-    handles: Option<Box<HandleTable>>,
+    pub(crate) handles: Option<Box<HandleTable>>,
     /// True if there are origins, records, pages of the mapping table or handles, which follow each unit that is written.
     tracks_writes: bool,
 }
@@ -72,11 +71,6 @@ impl PageTable {
             maps,
             handles,
         }
-    }
-
-    /// Handles of units, where the host's streams are handles.
-    pub(crate) fn handles(&self) -> Option<&HandleTable> {
-        self.handles.as_deref()
     }
 
     /// The table.
@@ -145,7 +139,7 @@ impl PageTable {
         self.map.check()?;
         self.losses.check(|lpn| self.map.lookup(lpn).is_some())?;
         self.check_origins(space)?;
-        self.check_handles(space)
+        self.handles.iter().try_for_each(|handles| handles.check(&self.map, space))
     }
 }
 

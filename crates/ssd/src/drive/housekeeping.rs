@@ -95,7 +95,8 @@ impl Ssd {
     fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
         let result = if !asked.update_handles.is_empty() {
             for &identifier in &asked.update_handles {
-                self.renew_reclaim_unit(now, PlacementId(identifier));
+                let parts = (&mut self.cores, &mut self.context);
+                self.handles.update(now, parts, PlacementId(identifier));
             }
             Ok(())
         } else if asked.dies.is_empty() {

@@ -19,6 +19,6 @@ mod redirection;
 mod redundancy;
 mod repairs;
 
-pub(crate) use handles::HostPlacementEvents;
+pub(crate) use handles::HostHandles;
 pub use mount::Mounts;
 pub use redundancy::RedundancyView;

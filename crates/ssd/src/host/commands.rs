@@ -44,7 +44,7 @@ impl Ssd {
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
         if is_write {
-            self.note_identifier(&command);
+            self.handles.note_write(command.placement);
         }
         if self.context.config.bytes && is_write {
             self.take_in(request, &command, data);

@@ -1,7 +1,7 @@
 //! What each reclaim unit handle has written and cost, and the statistics and events of flexible data placement.
 
 use crate::ssd::Ssd;
-use outlast_ftl::{HandleContents, HandleCounts};
+use outlast_ftl::{HandleContents, HandleCounts, HandlesView};
 use outlast_units::{SECTOR_BYTES, Stream};
 use serde::Serialize;
 use std::ops::Add;
@@ -55,15 +55,28 @@ pub fn sum_by_handle<T: Copy + Default + Add<Output = T>>(all: impl Iterator<Ite
     sums
 }
 
-impl Ssd {
-    /// Counts of each handle since the beginning, over all cores; empty without handles.
-    pub(crate) fn handle_totals(&self) -> Vec<HandleCounts> {
-        sum_by_handle(self.ftls().map(|ftl| ftl.handle_counts().to_vec()))
+/// Flexible data placement of a drive, seen from outside; without handles, all answers are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementView<'a>(&'a Ssd);
+
+impl<'a> PlacementView<'a> {
+    /// Flexible data placement of `ssd`.
+    pub fn of(ssd: &'a Ssd) -> Self {
+        Self(ssd)
+    }
+
+    fn cores(self) -> impl Iterator<Item = HandlesView<'a>> {
+        self.0.ftls().map(HandlesView::of)
+    }
+
+    /// Counts of each handle since the beginning, over all cores.
+    pub(crate) fn totals(self) -> Vec<HandleCounts> {
+        sum_by_handle(self.cores().map(|core| core.counts().to_vec()))
     }
 
     /// Checks that nothing was counted before the last reset that was not counted since the beginning.
-    pub(crate) fn check_handle_counts(&self) -> Result<(), String> {
-        let (all, before) = (self.handle_totals(), &self.at_reset.handles);
+    pub(crate) fn check(self) -> Result<(), String> {
+        let (all, before) = (self.totals(), &self.0.at_reset.handles);
         let exceeds = |(all, before): (&HandleCounts, &HandleCounts)| {
             before.host_units > all.host_units
                 || before.moved_units > all.moved_units
@@ -75,46 +88,45 @@ impl Ssd {
         Ok(())
     }
 
-    /// Counts of each handle since the last reset, over all cores; empty without handles.
-    pub fn handle_counts(&self) -> Vec<HandleCounts> {
-        let mut counts = self.handle_totals();
-        counts.iter_mut().zip(&self.at_reset.handles).for_each(|(own, &before)| *own = *own - before);
+    /// Counts of each handle since the last reset, over all cores.
+    pub fn counts(self) -> Vec<HandleCounts> {
+        let mut counts = self.totals();
+        counts.iter_mut().zip(&self.0.at_reset.handles).for_each(|(own, &before)| *own = *own - before);
         counts
     }
 
-    /// Figures of each handle, in order; empty without handles. In time proportional to the flash.
-    pub fn handle_figures(&self) -> Vec<HandleFigures> {
-        let counts = self.handle_counts().into_iter();
+    /// Figures of each handle, in order. In time proportional to the flash.
+    pub fn figures(self) -> Vec<HandleFigures> {
+        let counts = self.counts().into_iter();
         let mut figures: Vec<HandleFigures> =
             counts.map(|counts| HandleFigures { counts, ..HandleFigures::default() }).collect();
-        for ftl in self.ftls() {
-            let contents = ftl.handle_contents();
+        for ftl in self.0.ftls() {
+            let contents = HandlesView::of(ftl).contents();
             for ((stream, own), contents) in (0..).map(Stream).zip(&mut figures).zip(contents) {
-                own.contents.valid += contents.valid;
-                own.contents.mixed += contents.mixed;
+                own.contents = own.contents + contents;
                 own.remaining_units += u64::from(ftl.stream(stream).room());
             }
         }
         figures
     }
 
-    /// Statistics of flexible data placement over the drive's life.
-    pub fn placement_statistics(&self) -> PlacementStatistics {
-        let (totals, geometry) = (self.totals(), &self.context.config.geometry);
+    /// Statistics over the drive's life.
+    pub fn statistics(self) -> PlacementStatistics {
+        let (totals, geometry) = (self.0.totals(), &self.0.config().geometry);
         let page = geometry.page_size.0;
         PlacementStatistics {
-            host_bytes_written: self.context.commands.life.sectors[1] * SECTOR_BYTES,
+            host_bytes_written: self.0.context.commands.life.sectors[1] * SECTOR_BYTES,
             media_bytes_written: totals.programs * page,
             media_bytes_erased: totals.erases * u64::from(geometry.pages_per_block) * page,
         }
     }
 
-    /// Events of flexible data placement over the drive's life.
-    pub fn placement_events(&self) -> PlacementEvents {
+    /// Events over the drive's life.
+    pub fn events(self) -> PlacementEvents {
         PlacementEvents {
-            reclaim_unit_not_fully_written: self.placement_events.not_fully_written,
-            invalid_placement_identifier: self.placement_events.invalid_identifiers,
-            media_reallocated: self.ftls().map(outlast_ftl::Ftl::reallocated_superblocks).sum(),
+            reclaim_unit_not_fully_written: self.0.handles.not_fully_written(),
+            invalid_placement_identifier: self.0.handles.invalid_identifiers(),
+            media_reallocated: self.cores().map(HandlesView::reallocated).sum(),
         }
     }
 }

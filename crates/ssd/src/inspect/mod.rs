@@ -13,6 +13,6 @@ mod utilisation;
 mod views;
 
 pub use figures::RberLevels;
-pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, sum_by_handle};
+pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};
 pub use utilisation::Busy;
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};

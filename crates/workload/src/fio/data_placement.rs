@@ -3,7 +3,8 @@
 //! Source: fio 3.41, `dataplacement.c`, `options.c` and HOWTO. Placement identifiers of flexible data placement are the indices of the list that the
 //! namespace has of them, since a drive has one reclaim group.
 
-use super::rand::TauswortheRng;
+use super::job_plan::JobPlan;
+use super::rand::{RandomStream, TauswortheRng};
 use super::values::ValueFault;
 use outlast_device::PlacementId;
 
@@ -23,6 +24,12 @@ pub(super) enum PlacementKind {
     Streams,
 }
 
+impl PlacementKind {
+    /// Values of `dataplacement`.
+    pub(super) const NAMES: &[(&str, Self)] =
+        &[("none", Self::None), ("fdp", Self::Fdp), ("streams", Self::Streams)];
+}
+
 /// How the identifier of the next write is chosen (`plid_select`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum IdChoice {
@@ -31,6 +38,12 @@ pub(super) enum IdChoice {
     RoundRobin,
     /// By offset, from the file `dp_scheme`.
     Scheme,
+}
+
+impl IdChoice {
+    /// Values of `plid_select`.
+    pub(super) const NAMES: &[(&str, Self)] =
+        &[("random", Self::Random), ("roundrobin", Self::RoundRobin), ("scheme", Self::Scheme)];
 }
 
 /// A range of offsets, in bytes from the start of the device, whose writes carry `id`.
@@ -132,7 +145,12 @@ pub(super) struct WritePlacement {
 }
 
 impl WritePlacement {
-    pub(super) fn new(plan: &PlacementPlan, seed: u64) -> Self {
+    /// Placement of the writes of `plan`; `None` where they carry no identifier.
+    pub(super) fn of(plan: &JobPlan) -> Option<Self> {
+        plan.placement.as_ref().map(|own| Self::new(own, plan.seeds.of(RandomStream::Placement)))
+    }
+
+    fn new(plan: &PlacementPlan, seed: u64) -> Self {
         Self { plan: plan.clone(), next: 0, random: TauswortheRng::new(seed, false) }
     }
 

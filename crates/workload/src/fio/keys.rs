@@ -110,27 +110,23 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
                 &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)],
             )?;
         }
+        _ => return apply_placement(job, entry),
+    }
+    Ok(())
+}
+
+/// Applies the keys of placement.
+fn apply_placement(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
+    match entry.key.as_str() {
         "cmd_type" => choice(text(entry)?, &[("nvme", ())])?,
         "fdp" => {
             let is_on = values::flag(entry.value.as_deref())?;
             job.placement.kind = if is_on { PlacementKind::Fdp } else { PlacementKind::None };
         }
-        "dataplacement" => {
-            let kinds = [
-                ("none", PlacementKind::None),
-                ("fdp", PlacementKind::Fdp),
-                ("streams", PlacementKind::Streams),
-            ];
-            job.placement.kind = choice(text(entry)?, &kinds)?;
-        }
+        "dataplacement" => job.placement.kind = choice(text(entry)?, PlacementKind::NAMES)?,
         "plids" | "fdp_pli" => job.placement.ids = data_placement::ids(text(entry)?)?,
         "plid_select" | "fdp_pli_select" => {
-            let choices = [
-                ("random", IdChoice::Random),
-                ("roundrobin", IdChoice::RoundRobin),
-                ("scheme", IdChoice::Scheme),
-            ];
-            job.placement.choice = choice(text(entry)?, &choices)?;
+            job.placement.choice = choice(text(entry)?, IdChoice::NAMES)?;
         }
         "dp_scheme" => job.placement.scheme_file = Some(text(entry)?.to_owned()),
         _ => return apply_pace(job, entry),

@@ -11,6 +11,7 @@
 //! (decision 0098).
 
 mod data_placement;
+mod engines;
 mod fixed_latency;
 mod idle;
 mod job_log;

@@ -66,10 +66,7 @@ impl RunningJob {
         Self {
             offsets: OffsetGenerator::new(plan.access.clone(), seeds),
             poisson,
-            placement: plan
-                .placement
-                .as_ref()
-                .map(|own| WritePlacement::new(own, plan.seeds.of(RandomStream::Placement))),
+            placement: WritePlacement::of(&plan),
             phase: JobPhase::Pass,
             epoch: now,
             ramping: plan.ramp != 0,

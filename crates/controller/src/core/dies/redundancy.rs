@@ -48,7 +48,7 @@ impl FlashCore {
     }
 
     /// Ends the stripe under way of `stream` with padding and closes its open superblock: the next unit opens another. True if that seals it.
-    fn close_superblock(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) -> bool {
+    pub fn close_superblock(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) -> bool {
         loop {
             let ftl = &mut self.ftl;
             let units = ftl.stream(stream).begun_units();
@@ -59,15 +59,6 @@ impl FlashCore {
         let is_sealed = self.ftl.close(stream);
         self.note_covered(now, stream);
         is_sealed
-    }
-
-    /// Closes the reclaim unit of handle `stream`, unless it is full or was never begun. True if it was not full.
-    pub fn close_reclaim_unit(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) -> bool {
-        let Some(superblock) = self.ftl.stream(stream).open_superblock() else { return false };
-        if self.close_superblock(now, context, stream) {
-            self.sealed(now, context, superblock);
-        }
-        true
     }
 
     fn note_loss(&mut self, now: Nanos, context: &mut CoreContext, local: LocalDie, plane: Option<u16>) {
