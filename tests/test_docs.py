@@ -14,7 +14,7 @@ import click
 import pytest
 
 import outlast
-from conftest import ROOT, summary_of
+from conftest import ROOT, TINY, summary_of
 from fenced import blocks, file_of
 from forked import call, forks
 from outlast import endurance
@@ -129,6 +129,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^latency_causes\.(read|write)\.", "latency_causes.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
+        (r"^placement\.handles\[\d+\]\.", "placement.handles[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^after_host\.flash\.by_cause\..*", "after_host.flash.by_cause.*"),
         (r"^after_host\.flash\.\w+$", "after_host.flash.*"),
@@ -172,6 +173,17 @@ def limited_result(tmp_path: Path) -> Path:
     return tmp_path / "limited"
 
 
+@pytest.fixture(scope="module")
+def placed_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of a drive with reclaim unit handles, with its utilisation over time."""
+    folder = tmp_path_factory.mktemp("placed")
+    (folder / "tiny.toml").write_text(TINY)
+    handles = '[{handles=["initially-isolated", "persistently-isolated"]}]'
+    sets = (f"device.placement.configurations={handles}", "run.utilisation=true")
+    call("run", "tiny.toml", *(f"--set={name}" for name in sets), "--out", "out", "--quiet", cwd=folder)
+    return folder / "out"
+
+
 def test_every_figure_is_documented_and_no_other(
     demo_result: Path,
     weak_result: Path,
@@ -185,6 +197,7 @@ def test_every_figure_is_documented_and_no_other(
     causes_result: Path,
     lacking_result: Path,
     limited_result: Path,
+    placed_result: Path,
 ) -> None:
     drives = (
         demo_result,
@@ -195,6 +208,7 @@ def test_every_figure_is_documented_and_no_other(
         mount_result,
         causes_result,
         lacking_result,
+        placed_result,
     )
     arrays = (array_result, outlived_result, repair_result, limited_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
@@ -210,7 +224,12 @@ def test_every_figure_is_documented_and_no_other(
 
 
 def test_every_column_is_documented(
-    demo_result: Path, weak_result: Path, array_result: Path, jobs_result: Path, causes_result: Path
+    demo_result: Path,
+    weak_result: Path,
+    array_result: Path,
+    jobs_result: Path,
+    causes_result: Path,
+    placed_result: Path,
 ) -> None:
     import polars as pl
 
@@ -219,7 +238,7 @@ def test_every_column_is_documented(
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
     files = {
         file.name: file
-        for folder in (demo_result, weak_result, array_result, jobs_result, causes_result)
+        for folder in (demo_result, weak_result, array_result, jobs_result, causes_result, placed_result)
         for file in sorted(folder.glob("*.parquet"))
         if file.name != "requests.parquet"  # the log, of which the guide tells
     }

@@ -15,6 +15,8 @@ changes: Setting
   itself. (`smart.media_errors` counts commands of the host.)
 - parity: Its new `parity`. Default: as it is.
 - pe_cycles: When the most-worn block has been erased this many times, initial wear included.
+- update_handles: Placement identifiers whose handles refer to an empty reclaim unit from then on, as after `NVMe`'s
+  Reclaim Unit Handle Update; see `device.placement`.
 """
 description: Setting
 """Description in a sentence or two. Default: empty."""
@@ -318,6 +320,8 @@ class Device(Setting):
     """A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it
     would have found.
     """
+    placement: DevicePlacement
+    """Flexible data placement: reclaim unit handles, through which the host keeps kinds of data apart. Absent: none."""
     protection: DeviceProtection
     """Parity across the dies of the drive. Absent: none."""
     reliability: DeviceReliability
@@ -709,6 +713,20 @@ class DeviceMount(Setting):
     else the mount reads the spare areas of all its pages. Default: true.
     - true
     - false
+    """
+
+class DevicePlacement(Setting):
+    configuration: Setting
+    """Number of the configuration that is enabled, below that of configurations. Default: 0."""
+    configurations: Setting
+    """Configurations that the drive offers, numbered from 0 in this order; at least one.
+    Default: [].
+    - handles: Reclaim unit handles, numbered from 0 in this order, each by its isolation; 1 to 128.
+    """
+    placement_handles: Setting
+    """Handles that the namespace may use, by number: a write with placement identifier i goes through the i-th of them,
+    one with an identifier beyond them, or with none, through the first. At most 128, each once. Absent: all of the
+    configuration, in order.
     """
 
 class DeviceProtection(Setting):

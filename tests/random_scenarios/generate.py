@@ -75,6 +75,9 @@ def case(seed: int) -> Case:
         device["protection"] = code
     if at(device, "ftl.spare_blocks") or at(device, "ftl.tolerated_bad_blocks"):
         device["defects"] = {"factory_bad": own["media"].one((0, 0.002, 0.01))}
+    placement = layer.placement(Draw(seed, "placement"), device)
+    if placement:
+        device["placement"] = placement
     capacity = layer.capacity_kib(own["shape"], shape, device)
     device["ftl"]["capacity"] = f"{capacity}KiB"
     settings: Settings = {"name": f"random {seed}", "seed": own["run"].whole(0, 1 << 40), "device": device}
@@ -85,7 +88,9 @@ def case(seed: int) -> Case:
     array = events.array(own["array"])
     if array:
         settings["array"] = array
-    if changes := media.changes(own["media"], shape, code):
+    if placement and own["faults"].chance(0.5):
+        settings["changes"] = [{"at": own["faults"].time(1, 300, "ms"), "update_handles": [0]}]
+    elif not placement and (changes := media.changes(own["media"], shape, code)):
         settings["changes"] = changes
     if faults := events.faults(own["faults"], shape, cache, array["members"] if array else None):
         settings["faults"] = faults
@@ -99,7 +104,7 @@ def workload(draw: Draw, device: Settings, capacity_kib: int) -> workloads.Load:
         return workloads.fio(draw)
     if kind == "trace":
         return workloads.trace(draw, capacity_kib)
-    return workloads.synthetic(draw, at(device, "ftl.streams", 1))
+    return workloads.synthetic(draw, layer.streams(device))
 
 
 def run(draw: Draw, errs: bool) -> Settings:

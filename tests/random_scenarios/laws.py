@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from random_scenarios import layer
 from random_scenarios.draw import Settings, at
 from random_scenarios.generate import Case
+from random_scenarios.handles import handles_add_up
 from random_scenarios.run import Broken, Outcome, Ran, Summary
 
 Law: TypeAlias = Callable[[Case, Summary], Iterator[str]]
@@ -140,7 +142,7 @@ def pages_in_buffers(case: Case, summary: Summary) -> float:
     ends = parts["host_parity_programs"] + parts["padding_programs"] + parts["partial_parity_programs"]
     of_host = 1 + ends / host + parts["lists_programs"] / data if host else 1.0
     share = max(sum(parts.values()) / data if data else 1.0, of_host, *later, 1.0)
-    opened = 2 * case.get("device.ftl.streams", 1) * max(1, len(case.get("device.protection.classes", ())))
+    opened = 2 * layer.streams(case.get("device")) * max(1, len(case.get("device.protection.classes", ())))
     cuts = sum(fault["kind"] == "power" for fault in case.get("faults", ()))
     members: int = case.get("array.members", 1) + case.get("array.spares", 0)
     failed: int = at(summary, "reliability.program_failures", 0)
@@ -267,7 +269,7 @@ def work(case: Case, summary: Summary) -> tuple[int, float]:
 LAWS: tuple[Law, ...] = (
     *(finite, not_negative, busy_at_most_always, reads_by_cause, programs_by_cause, amplification_adds_up),
     *(amplification_at_least_one, littles_law, causes_sum_to_latency, requests_complete, wear_in_order),
-    *(latencies_in_order, no_doubt_in_notes, bounded_work),
+    *(latencies_in_order, no_doubt_in_notes, bounded_work, handles_add_up),
 )
 
 

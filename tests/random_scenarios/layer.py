@@ -103,12 +103,39 @@ def protection(draw: Draw, shape: Shape) -> Settings | None:
     return settings
 
 
+ISOLATIONS = ("initially-isolated", "persistently-isolated")
+
+
+def placement(draw: Draw, device: Settings) -> Settings | None:
+    """`[device.placement]`, in the place of streams; `None` where the drive has what does not go with handles."""
+    others = ("protection.classes", "controller.coalesce", "repair")
+    mixes = at(device, "ftl.gc.relocation") == "host"
+    if not draw.chance(0.12) or mixes or any(at(device, name) for name in others):
+        return None
+    device["ftl"].pop("streams", None)
+    configurations = [
+        {"handles": [draw.one(ISOLATIONS) for _ in range(draw.whole(1, 4))]} for _ in range(draw.whole(1, 2))
+    ]
+    number = len(configurations) - 1
+    settings: Settings = {"configurations": configurations, "configuration": number}
+    if draw.chance(0.3):
+        settings["placement_handles"] = [len(configurations[number]["handles"]) - 1]
+    return settings
+
+
+def streams(device: Settings) -> int:
+    """Write streams for the host's data, of each class."""
+    if handles := at(device, "placement.configurations"):
+        return len(handles[at(device, "placement.configuration")]["handles"])
+    return int(at(device, "ftl.streams", 1))
+
+
 def capacity_kib(draw: Draw, shape: Shape, device: Settings) -> int:
     """Capacity for the host: a share of the space without reserves and parity, often all but a superblock."""
     ftl: Settings = device["ftl"]
     gc: Settings = ftl["gc"]
-    streams = ftl.get("streams", 1) * max(1, len(at(device, "protection.classes", ())))
-    reserve = 4 + 2 * streams + gc.get("stop_free", gc.get("start_free", 2) + 1)
+    opened = streams(device) * max(1, len(at(device, "protection.classes", ())))
+    reserve = 4 + 2 * opened + gc.get("stop_free", gc.get("start_free", 2) + 1)
     reserve += 2 * sum((bool(gc.get("overlap")), "wear_leveling" in ftl, "scrub" in device, "map_flush" in ftl))
     data = 1.0
     if code := device.get("protection"):

@@ -84,6 +84,7 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         controller: ControllerConfig::default(),
         reliability: None,
         protection: None,
+        placement: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

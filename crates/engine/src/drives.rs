@@ -6,7 +6,10 @@ use outlast_device::{Device, Identity, Smart};
 use outlast_ftl::Ftl;
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
-use outlast_ssd::{ExactTails, PerArrayWork, PredictionCounts, RberLevels, Reason, Ssd};
+use outlast_ssd::{
+    ExactTails, HandleFigures, PerArrayWork, PlacementView, PredictionCounts, RberLevels, Reason, Ssd,
+    sum_by_handle,
+};
 use outlast_units::Nanos;
 
 /// The drives of a run, with the array that they form, if any.
@@ -165,6 +168,11 @@ impl<'a> DriveSet<'a> {
             ln_after_rereads: ln_sum(tails.iter().map(ExactTails::ln_after_rereads)),
             ln_after_stripe: ln_sum(tails.iter().map(ExactTails::ln_after_stripe)),
         })
+    }
+
+    /// Figures of reclaim unit handles since the last reset; empty without.
+    pub(crate) fn handle_figures(&self) -> Vec<HandleFigures> {
+        sum_by_handle(self.all.iter().map(|ssd| PlacementView::of(ssd).figures()))
     }
 
     /// Codewords by wrong bits.

@@ -4,7 +4,7 @@
 use crate::counts::DriveCounts;
 use crate::drives::{DriveSet, ExactSum};
 use crate::summary::{ControllerLoad, ScrubFigures};
-use outlast_ssd::PerArrayWork;
+use outlast_ssd::{HandleFigures, PerArrayWork};
 use outlast_units::Nanos;
 
 /// Counts from the end of the warm-up to the end of the host.
@@ -14,6 +14,8 @@ pub(crate) struct MeasuredCounts {
     /// Codewords by wrong bits.
     pub(crate) error_histogram: Vec<u64>,
     pub(crate) scrubbed: ScrubFigures,
+    /// Reclaim unit handles, in order; empty without.
+    pub(crate) handles: Vec<HandleFigures>,
     /// Pages times seconds without parity, by class.
     pub(crate) unprotected: Vec<f64>,
     /// Write amplification of each flash core of a drive by itself; empty where there is one core.
@@ -37,6 +39,7 @@ impl MeasuredCounts {
             exact: drives.exact(),
             error_histogram: drives.error_histogram(),
             scrubbed: ScrubFigures::of(drives),
+            handles: drives.handle_figures(),
             unprotected: (0..first.classes()).map(unprotected).collect(),
             by_core: if alone { first.write_amplification_by_core() } else { Vec::new() },
             channel_utilisation: drives.channel_utilisation(now, span),

@@ -1,13 +1,18 @@
 //! Utilisation of dies, channels and controller, and contents of superblocks, over time: `run.utilisation`.
 //!
-//! Samples are taken where windows of the time series end. Busy times are kept as sums since the start, so that a span between two samples
-//! is their difference. Dropping every other sample joins the spans in pairs without loss.
+//! Samples are taken where windows of the time series end. Busy times are kept as sums since the start, so that a span between two samples is their
+//! difference. Dropping every other sample joins the spans in pairs without loss.
+
+mod cycles;
+mod placement;
 
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
 use crate::table::{ResultColumn, ResultTable};
 use crate::victims::victims;
-use outlast_ssd::{Busy, Ssd};
+use cycles::CycleCounts;
+use outlast_ftl::HandleCounts;
+use outlast_ssd::{Busy, PlacementView, Ssd, sum_by_handle};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -17,30 +22,6 @@ const MOST: usize = 512;
 const VALID_STEPS: usize = 20;
 /// Most classes into which blocks are counted by P/E cycles.
 const CYCLE_STEPS: u64 = 20;
-
-/// Blocks by P/E cycles: `counts[i]` blocks have `least + i` cycles.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct CycleCounts {
-    least: u64,
-    counts: Vec<u64>,
-}
-
-impl CycleCounts {
-    fn of(drives: &[(u64, &Ssd)]) -> Self {
-        let all = || drives.iter().flat_map(|(_, ssd)| ssd.cycles()).map(u64::from);
-        let Some((least, most)) = all().map(|each| (each, each)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-        else {
-            return Self::default();
-        };
-        let mut counts = vec![0; (most - least) as usize + 1];
-        all().for_each(|each| counts[(each - least) as usize] += 1);
-        Self { least, counts }
-    }
-
-    fn most(&self) -> u64 {
-        self.least + self.counts.len().saturating_sub(1) as u64
-    }
-}
 
 /// State of the drives at one moment.
 #[derive(Clone, Debug)]
@@ -52,6 +33,8 @@ struct UtilisationSample {
     buffer: Vec<(u64, f64)>,
     valid: [u64; VALID_STEPS],
     cycles: CycleCounts,
+    /// Counts of handles since measuring began, over all drives.
+    handles: Vec<HandleCounts>,
 }
 
 impl UtilisationSample {
@@ -70,6 +53,7 @@ impl UtilisationSample {
             buffer: drives.iter().map(|&(member, ssd)| (member, taken(ssd))).collect(),
             valid,
             cycles: CycleCounts::of(drives),
+            handles: sum_by_handle(drives.iter().map(|(_, ssd)| PlacementView::of(ssd).counts())),
         }
     }
 }
@@ -125,7 +109,7 @@ impl OverTime {
             self.width = Nanos(self.width.0 * 2);
         }
         self.samples.push(UtilisationSample::of(at, &members(drives)));
-        // A window may end long before the next completion, so whole widths are skipped.
+        // A window may end long before the next completion.
         self.due = self.start + Nanos(((at - self.start).0 / self.width.0 + 1) * self.width.0);
     }
 
@@ -281,7 +265,8 @@ impl OverTime {
             ("cycles_over_time", self.cycles()),
             ("victims", victims(drives)),
         ];
-        tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect()
+        let placement = self.placement(drives).map(|table| ("placement_over_time", table));
+        tables.into_iter().chain(placement).map(|(name, table)| (name.to_owned(), table)).collect()
     }
 }
 

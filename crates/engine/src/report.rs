@@ -29,6 +29,7 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
         gc: summary::gc(facts),
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
+        placement: summary::placement(facts),
         power: summary::power(facts.ssd),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),
         repair: repairs(facts),

@@ -239,7 +239,8 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigErr
         Some(array) => ArrayVolume::capacity(scenario, array)?,
     };
     let capacity = Bytes(capacity.0 / unit.0 * unit.0);
-    Ok(WorkloadTarget { capacity, seed: scenario.seed, unit })
+    let handles = scenario.device.placement.as_ref().map_or(0, |own| own.handle_list().len() as u16);
+    Ok(WorkloadTarget { capacity, seed: scenario.seed, unit, handles })
 }
 
 /// Prepares `device` by preconditioning, or by reading a snapshot.

@@ -19,6 +19,7 @@ mod hot_places;
 mod latency_causes;
 mod over_time;
 mod pacing;
+mod placement;
 mod priorities;
 mod queueing;
 mod queues;

@@ -5,6 +5,7 @@ mod choices;
 mod coalescing;
 mod damage;
 mod figures;
+mod handles;
 mod levelling;
 mod lists;
 mod map_flush;
@@ -22,6 +23,7 @@ mod turns;
 mod untimed;
 
 pub use figures::FtlFigures;
+pub use handles::HandlesView;
 pub use redundancy::RedundancyView;
 pub use relocation::RelocatedUnits;
 pub use stream_view::StreamView;
@@ -39,6 +41,7 @@ use crate::streams::StreamCause;
 use crate::turns::UntimedTurns;
 use outlast_media::{ConfigError, DefectConfig, Geometry, UnitBytes};
 use outlast_settings::ftl::{FtlConfig, ProtectionConfig};
+use outlast_settings::placement::PlacementConfig;
 use outlast_units::rng::mix;
 use outlast_units::{DieId, LocalDie, Lpn, Ppn, Pu, Stream, SuperblockId};
 
@@ -59,6 +62,8 @@ pub struct FtlOptions {
     pub keep_bytes: bool,
     /// Settings of parity; absent without.
     pub protection: Option<ProtectionConfig>,
+    /// Reclaim unit handles; absent without: the host's streams go by class and stream hint.
+    pub placement: Option<PlacementConfig>,
     /// True if there is a stream for data moved by scrubbing.
     pub scrub: bool,
     /// True if, without such a stream, one is planned for data that a failed die held ([`Ftl::begin_rebuild`]).
@@ -173,7 +178,14 @@ impl Ftl {
             .map(|mount| blank_records(geometry, layout, defects, seed, mount));
         let pus = if built { (layout.superblocks() * layout.pus_per_superblock()) as usize } else { 0 };
         let mut ftl = Self {
-            pages: PageTable::new(config, layout, logical_units, built, keeps_origins, records),
+            pages: PageTable::new(
+                config,
+                (layout, space.streams()),
+                logical_units,
+                built,
+                keeps_origins,
+                records,
+            ),
             held: HeldPus::of(options.coalesce, layout.units_per_pu(), pus),
             turns: UntimedTurns::default(),
             stretch: 1,

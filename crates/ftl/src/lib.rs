@@ -12,6 +12,7 @@ mod credit;
 mod divider;
 mod frontiers;
 mod ftl;
+mod handles;
 mod held;
 mod lane_set;
 mod lanes;
@@ -37,9 +38,10 @@ mod uses;
 pub use causes::{ByProgramCause, ByReadCause, PagesRead, ProgramCause, ReadCause, UnitsWritten};
 pub use credit::{CREDIT_PER_UNIT, HostCredit, VictimWork};
 pub use ftl::{
-    Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, RedundancyView, RelocatedUnits, StreamView,
+    Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, HandlesView, RedundancyView, RelocatedUnits, StreamView,
     SuperblockView, WrittenSlot,
 };
+pub use handles::{HandleContents, HandleCounts};
 pub use layout::{DieLane, PuPlace, SlotLayout};
 pub use modes::StreamModes;
 pub use mount::RetiredBlock;

@@ -1,88 +1,33 @@
-//! Write streams: their numbers, their causes, and the causes under which their units count.
+//! Write streams: their numbers, their causes, and the classes of their data.
 
-use crate::causes::{ProgramCause, ReadCause};
+mod cause;
+mod hosts;
+
+pub use cause::StreamCause;
+
 use crate::layout::SlotLayout;
+use hosts::{BY_HANDLE, HostStreams};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{FtlConfig, GcRelocation};
+use outlast_settings::placement::PlacementConfig;
 use outlast_units::{ModeId, Stream, to_count};
 
-/// Cause of a stream or a relocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub enum StreamCause {
-    /// The host writes.
-    Host,
-    /// Garbage collection moves data.
-    Gc,
-    /// Static wear levelling moves data.
-    WearLeveling,
-    /// Scrubbing moves data.
-    Scrub,
-    /// Data moves because its code, or the dies that it lies on, are no longer those of new data.
-    Reencode,
-    /// Parity of stripes that are not full.
-    Partial,
-    /// The mapping table is flushed.
-    Map,
-}
+/// Most streams: their numbers have eight bits, and 255 is none.
+const MOST_STREAMS: usize = 255;
 
-impl StreamCause {
-    /// Name that policies of the user's get.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Gc => "gc",
-            Self::WearLeveling => "wear-leveling",
-            Self::Scrub => "scrub",
-            Self::Reencode => "reencode",
-            Self::Partial => "partial",
-            Self::Map => "map",
-        }
-    }
-
-    /// Cause under which units count that are moved for it.
-    #[inline]
-    pub(crate) const fn moved(self) -> ProgramCause {
-        match self {
-            Self::WearLeveling => ProgramCause::WearLeveling,
-            Self::Scrub => ProgramCause::Scrub,
-            Self::Reencode => ProgramCause::Reencode,
-            Self::Host | Self::Gc | Self::Partial | Self::Map => ProgramCause::Gc,
-        }
-    }
-
-    /// Cause under which the parity of its stripes counts.
-    #[inline]
-    pub(crate) const fn parity(self) -> ProgramCause {
-        match self {
-            Self::Host | Self::Partial => ProgramCause::HostParity,
-            Self::Gc => ProgramCause::GcParity,
-            Self::WearLeveling => ProgramCause::WearLevelingParity,
-            Self::Scrub | Self::Reencode => ProgramCause::ScrubParity,
-            Self::Map => ProgramCause::MapParity,
-        }
-    }
-
-    /// Cause under which pages count that are read to move data for it.
-    #[inline]
-    pub(crate) const fn read(self) -> ReadCause {
-        match self {
-            Self::WearLeveling => ReadCause::WearLeveling,
-            Self::Scrub => ReadCause::Scrub,
-            _ => ReadCause::Gc,
-        }
-    }
-}
-
-/// Most host streams.
-const MOST_HOST_STREAMS: u32 = 16;
-
-/// The streams of a flash core: those of the host's data, one for each class and stream hint; those of relocated data, one for each
+/// The streams of a flash core: those of the host's data, one for each class and stream hint, or one for each handle, whose class is what it is isolated
+/// with; those of relocated data, one for each
 /// task and class; one of the mapping table, if that is flushed; one of partial parity, if that has superblocks of its own; and, of a drive that scrubs
 /// only to rebuild what a failed die held, those of that, one for each class.
 #[derive(Clone, Debug)]
 pub struct StreamTable {
+    /// Stream hints of a class; [`BY_HANDLE`] where handles choose.
     hints: u8,
     classes: u8,
+    /// Streams of the host's data, the first ones.
+    hosts: u8,
+    /// Stream of each placement identifier; empty without handles.
+    handles: Vec<Stream>,
     /// Cause and class of each stream.
     of: Vec<(StreamCause, u8)>,
     /// Mode in which each stream opens superblocks.
@@ -98,10 +43,12 @@ pub struct StreamTable {
 }
 
 impl StreamTable {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "at most MOST_HOST_STREAMS of the host, a class more for each task, and three"
-    )]
+    /// The streams by `config`: with `placement` those of its handles, else of `classes` classes. `map`: class of the mapping table, where that is
+    /// flushed; with `placement` the one that persistently isolated handles have no part in.
+    ///
+    /// # Errors
+    /// More streams than there may be.
+    #[allow(clippy::cast_possible_truncation, reason = "at most MOST_STREAMS, as checked")]
     pub(crate) fn new(
         config: &FtlConfig,
         classes: u8,
@@ -109,24 +56,32 @@ impl StreamTable {
         rebuild: bool,
         map: Option<u8>,
         partial: bool,
+        placement: Option<&PlacementConfig>,
     ) -> Result<Self, ConfigError> {
-        if u32::from(config.streams) * u32::from(classes) > MOST_HOST_STREAMS {
-            let limit = format!(
-                "with {classes} classes, at most {} streams for each",
-                MOST_HOST_STREAMS / u32::from(classes)
-            );
-            return Err(ConfigError::new("device.ftl.streams", config.streams, limit));
-        }
+        let HostStreams { hints, classes, of_hosts, handles } = match placement {
+            Some(placement) => HostStreams::of_handles(placement, map.is_some()),
+            None => HostStreams::of_hints(config.streams, classes)?,
+        };
         let mut tasks = vec![StreamCause::Gc];
         tasks.extend(config.levels_wear().then_some(StreamCause::WearLeveling));
         tasks.extend(scrub.then_some(StreamCause::Scrub));
-        let hosts =
-            (0..classes).flat_map(|class| (0..config.streams).map(move |_| (StreamCause::Host, class)));
         let mixes = config.gc.relocation == GcRelocation::Host;
         let apart: Vec<StreamCause> =
             tasks.iter().copied().filter(|&task| task != StreamCause::Gc || !mixes).collect();
+        let more = usize::from(map.is_some())
+            + usize::from(partial)
+            + usize::from(rebuild && !scrub) * usize::from(classes);
+        let streams = of_hosts.len() + apart.len() * usize::from(classes) + more;
+        if streams > MOST_STREAMS {
+            let limit = format!(
+                "take {streams} write streams, with those for moved data of each persistently isolated one; at most {MOST_STREAMS}"
+            );
+            return Err(ConfigError::new("device.placement.configurations", of_hosts.len(), limit));
+        }
+        let hosts = of_hosts.len() as u8;
         let moved = apart.iter().flat_map(|&task| (0..classes).map(move |class| (task, class)));
-        let mut of: Vec<(StreamCause, u8)> = hosts.chain(moved).collect();
+        let mut of: Vec<(StreamCause, u8)> =
+            of_hosts.into_iter().map(|class| (StreamCause::Host, class)).chain(moved).collect();
         let map = map.map(|class| {
             of.push((StreamCause::Map, class));
             Stream(of.len() as u8 - 1)
@@ -139,7 +94,7 @@ impl StreamTable {
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
         of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
         let modes = vec![ModeId::FIRST; of.len()];
-        Ok(Self { hints: config.streams, classes, of, modes, tasks, apart, map, partial, rebuild })
+        Ok(Self { hints, classes, hosts, handles, of, modes, tasks, apart, map, partial, rebuild })
     }
 
     /// Sets the mode in which each stream opens superblocks, by its cause.
@@ -176,7 +131,7 @@ impl StreamTable {
     /// The streams of host data: the first ones.
     #[inline]
     pub fn hosts(&self) -> impl ExactSizeIterator<Item = Stream> + use<> {
-        (0..self.hints * self.classes).map(Stream)
+        (0..self.hosts).map(Stream)
     }
 
     /// Number of classes.
@@ -190,15 +145,39 @@ impl StreamTable {
         to_count(self.tasks.len())
     }
 
-    /// The stream of host data of class `class` with stream hint `hint`.
+    /// The stream of host data of class `class` with stream hint `hint`; where there are handles, that of placement identifier `hint`.
     #[inline]
+    pub fn host(&self, hint: u16, class: u8) -> Stream {
+        if self.hints == 1 { Stream(class) } else { self.host_of_several(hint, class) }
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "below the number of hints, of which there are at most 255"
     )]
-    pub fn host(&self, hint: u16, class: u8) -> Stream {
-        let hint = if self.hints == 1 { 0 } else { (hint % u16::from(self.hints)) as u8 };
-        Stream(class * self.hints + hint)
+    fn host_of_several(&self, hint: u16, class: u8) -> Stream {
+        if self.hints == BY_HANDLE {
+            // A write with an identifier that the namespace does not have goes through its first handle.
+            return self.handles.get(usize::from(hint)).copied().unwrap_or(self.handles[0]);
+        }
+        Stream(class * self.hints + (hint % u16::from(self.hints)) as u8)
+    }
+
+    /// The first stream of host data of class `class`; where only pages of the mapping table are of it, any.
+    pub(crate) fn host_of_class(&self, class: u8) -> Stream {
+        self.hosts().find(|&stream| self.class(stream) == class).unwrap_or_default()
+    }
+
+    /// True if streams of the host's data are handles.
+    #[inline]
+    pub fn has_handles(&self) -> bool {
+        self.hints == BY_HANDLE
+    }
+
+    /// Placement identifiers that the namespace has; 0 without handles.
+    #[inline]
+    pub fn identifiers(&self) -> usize {
+        self.handles.len()
     }
 
     /// The stream of data of class `class` moved by garbage collection: collection's, or the host's.
@@ -248,7 +227,7 @@ impl StreamTable {
     fn relocated(&self, task: StreamCause, class: u8) -> Option<Stream> {
         debug_assert!(class < self.classes, "class {class} of {}", self.classes);
         let task = self.apart.iter().position(|&other| other == task)?;
-        Some(Stream(self.hints * self.classes + task as u8 * self.classes + class))
+        Some(Stream(self.hosts + task as u8 * self.classes + class))
     }
 
     /// The stream of the mapping table, if that is flushed.

@@ -10,6 +10,7 @@ mod model;
 mod modes;
 mod paged;
 mod parity;
+mod placement;
 mod trims;
 mod wearing_out;
 mod zones;

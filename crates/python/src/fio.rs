@@ -25,8 +25,13 @@ fn fio_log(
 ) -> PyResult<(Vec<Row>, Vec<Lane>)> {
     unlocked(py, || {
         let spec = fio_spec(settings)?;
-        let target =
-            WorkloadTarget { capacity: Bytes(capacity), seed: seed.unwrap_or(0), unit: Bytes(SECTOR_BYTES) };
+        // As many handles as a namespace may have: which drive there will be, the job does not say.
+        let target = WorkloadTarget {
+            capacity: Bytes(capacity),
+            seed: seed.unwrap_or(0),
+            unit: Bytes(SECTOR_BYTES),
+            handles: 128,
+        };
         let log = spec.log(&target, Nanos(latency_ns), seed.is_none(), most).map_err(of_workload)?;
         let rows = log.requests.iter().map(|request| {
             let command = request.command;

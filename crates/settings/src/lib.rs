@@ -7,3 +7,4 @@
 pub mod array;
 pub mod drive;
 pub mod ftl;
+pub mod placement;

@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::Mounts;
+use crate::drive::{HostHandles, Mounts};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -58,6 +58,7 @@ impl Ssd {
         let watch = watch_of(&config, &cores);
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
+        let handles = HostHandles::new(context.config.placement.as_ref());
         let mut ssd = Self {
             is_settling: false,
             schedule: FaultSchedule::default(),
@@ -66,6 +67,7 @@ impl Ssd {
             context,
             classifier,
             power_cuts: PowerCuts::default(),
+            handles,
             mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
@@ -208,6 +210,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         keep_bytes: config.bytes,
         erases_late: config.controller.write_cache != WriteCache::Protected,
         protection: config.protection.clone(),
+        placement: config.placement.clone(),
         scrub: config.scrubs(),
         rebuild: config.rebuilds(),
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),

@@ -19,7 +19,10 @@ mod untimed;
 pub use apart::CoreShare;
 pub use drive::{Mounts, RedundancyView};
 pub use health::Change;
-pub use inspect::{BufferView, Busy, DieState, DieView, RberLevels, SuperblockCounts};
+pub use inspect::{
+    BufferView, Busy, DieState, DieView, HandleFigures, PlacementEvents, PlacementStatistics, PlacementView,
+    RberLevels, SuperblockCounts, sum_by_handle,
+};
 pub use outlast_controller::{
     Corrections, Counters, Decision, ExactTails, PredictionCounts, Reason, RedundancyLoss, RepairRecord,
     Victim,

@@ -1,6 +1,6 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::drive::Mounts;
+use crate::drive::{HostHandles, Mounts};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -65,6 +65,8 @@ pub struct Ssd {
     /// Changes of protection that are to be made.
     pub(crate) changes: Changes,
     pub(crate) power_cuts: PowerCuts,
+    /// Placement identifiers of the host.
+    pub(crate) handles: HostHandles,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// What the host has not been told yet.

@@ -1,6 +1,6 @@
 //! Counts over the life of a drive, and those at the last reset.
 
-use outlast_ftl::{PagesRead, UnitsWritten};
+use outlast_ftl::{HandleCounts, PagesRead, UnitsWritten};
 
 outlast_units::counters! {
     /// Counts of the translation layers since the beginning.
@@ -26,12 +26,19 @@ pub(crate) struct AtReset {
     pub(crate) by_core: Vec<(UnitsWritten, u64)>,
     /// Units lost to the host or to the drive.
     pub(crate) errors: u64,
+    /// Counts of each reclaim unit handle.
+    pub(crate) handles: Vec<HandleCounts>,
 }
 
 impl AtReset {
     /// Nothing, by a drive of so many flash cores.
     pub(crate) fn new(cores: usize) -> Self {
-        Self { totals: Totals::default(), by_core: vec![<(UnitsWritten, u64)>::default(); cores], errors: 0 }
+        Self {
+            totals: Totals::default(),
+            by_core: vec![<(UnitsWritten, u64)>::default(); cores],
+            errors: 0,
+            handles: Vec::new(),
+        }
     }
 }
 

@@ -96,6 +96,9 @@ impl Ssd {
         {
             return Outcome::OutOfRange;
         }
+        if command.op == Op::Write {
+            self.handles.note_write(command.placement);
+        }
         let (mut unit, mut offset) = self.context.size.unit_of(command.lba.0);
         let mut rest = command.sectors;
         let mut last_page = None;

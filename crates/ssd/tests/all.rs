@@ -23,6 +23,7 @@ mod namespaces;
 mod oracle;
 mod overlap;
 mod pauses;
+mod placement;
 mod power;
 mod promise;
 mod promises;

@@ -49,4 +49,6 @@ pub struct WorkloadTarget {
     pub seed: u64,
     /// Mapping unit of the device; at least one sector.
     pub unit: Bytes,
+    /// Placement identifiers that the host may use, from 0 on; 0: the device has no flexible data placement.
+    pub handles: u16,
 }

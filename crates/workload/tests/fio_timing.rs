@@ -5,7 +5,8 @@ use outlast_device::Op;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{FioSpec, JobLog, WorkloadTarget};
 
-const TARGET: WorkloadTarget = WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4) };
+const TARGET: WorkloadTarget =
+    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0 };
 
 /// The log of the jobs on a device that completes every request after `latency`.
 fn log(text: &str, latency: Nanos) -> JobLog {

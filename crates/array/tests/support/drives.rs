@@ -50,6 +50,7 @@ pub(crate) fn drive(
         controller: ControllerConfig { write_buffer, ..ControllerConfig::default() },
         reliability: None,
         protection: None,
+        placement: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

@@ -8,6 +8,7 @@ mod flash;
 mod host;
 mod latency;
 mod latency_causes;
+mod placement;
 mod power;
 mod queue;
 mod reliability;
@@ -25,6 +26,7 @@ pub use flash::{FlashByCause, FlashOperations, GcFigures, WriteAmplification};
 pub use host::{FailedCommands, HostFigures, ThroughputFigures, TimeFigures};
 pub use latency::{LatencyByOp, StreamLatency};
 pub use latency_causes::{BandOfLatencies, CausesOfKind, LatencyCauses};
+pub use placement::{HandleSummary, PlacementFigures};
 pub use power::MountFigures;
 pub use queue::{ControllerLoad, DieWork, LittlesLaw, LoadFigures, UtilisationSpread};
 pub use reliability::{
@@ -42,6 +44,7 @@ pub(crate) use flash::{amplification, flash, gc, is_without_collection};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
 pub(crate) use latency_causes::latency_causes;
+pub(crate) use placement::placement;
 pub(crate) use power::power;
 pub(crate) use queue::{overload_note, queue, queues};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
@@ -97,6 +100,9 @@ pub struct RunSummary {
     pub reliability: ReliabilityFigures,
     /// Parity in the drive; absent where there is none.
     pub protection: Option<ProtectionFigures>,
+    /// Flexible data placement; absent for drives without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementFigures>,
     /// Losses of power of drives that mount from flash; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<MountFigures>,

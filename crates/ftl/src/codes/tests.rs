@@ -20,7 +20,7 @@ fn codes() -> (SlotLayout, StreamTable, CodeTable) {
     };
     let config = FtlConfig::default();
     let layout = SlotLayout::new(&geometry, &config, &[0, 1, 2, 3].map(DieId), 1).unwrap();
-    let streams = StreamTable::new(&config, 2, false, false, None, false).unwrap();
+    let streams = StreamTable::new(&config, 2, false, false, None, false, None).unwrap();
     let mut codes = CodeTable::new(ProtectedStreams::Gathered, streams.count().into(), 8);
     let raid = CodeConfig { data: 3, parity: 1, block: None };
     codes.assign(&[NO_PARITY, raid], &layout, &streams, None).unwrap();

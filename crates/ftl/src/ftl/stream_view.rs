@@ -29,6 +29,12 @@ impl StreamView<'_> {
         })
     }
 
+    /// The superblock that `stream` has opened and not filled.
+    pub fn open_superblock(self) -> Option<SuperblockId> {
+        let frontier = &self.ftl.space.frontiers()[self.stream];
+        (!frontier.is_full()).then(|| frontier.superblock())
+    }
+
     /// Data slots left in the open superblock of `stream`.
     #[inline]
     pub fn room(self) -> u32 {

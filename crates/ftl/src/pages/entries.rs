@@ -25,6 +25,9 @@ impl PageTable {
         };
         if self.tracks_writes {
             self.record_put(space, slot, lpn, origin, was_lost);
+            if let Some(handles) = &mut self.handles {
+                handles.record_write(slot, stream);
+            }
         }
         space.add_valid(stream);
     }
@@ -48,6 +51,9 @@ impl PageTable {
             }
         }
         self.move_origin(space, slot, to);
+        if let Some(handles) = &mut self.handles {
+            handles.record_move(space.layout(), slot, to);
+        }
         if let Some(records) = &mut self.records {
             records.record_put(space.layout(), to, lpn);
         }
@@ -254,6 +260,9 @@ impl PageTable {
                 contents.relocate(from.0, to.0, self.map.owner(to).0);
             }
             self.record_put(space, to, self.map.owner(to), from, false);
+            if let Some(handles) = &mut self.handles {
+                handles.record_move(space.layout(), from, to);
+            }
             to.0 += 1;
         }
     }

@@ -8,15 +8,17 @@ mod restored;
 mod table_pages;
 mod trims;
 
+use crate::handles::HandleTable;
 use crate::layout::SlotLayout;
 use crate::losses::LostData;
 use crate::map_pages::MapPages;
 use crate::mount::{FlashRecords, RetiredBlock};
 use crate::origins::UnitOrigins;
 use crate::space::{FlashSpace, Translation};
+use crate::streams::StreamTable;
 use crate::table::FlatMap;
 use outlast_settings::ftl::FtlConfig;
-use outlast_units::{Ppn, Stream, SuperblockId};
+use outlast_units::{Ppn, Stream, SuperblockId, to_length};
 
 pub(crate) use entries::UnitRun;
 pub use mount::{MountOptions, MountReads};
@@ -37,16 +39,19 @@ pub(crate) struct PageTable {
     /// Pages of the mapping table that are written to flash; absent where none are.
     #[persist(each)]
     maps: Option<Box<MapPages>>,
-    /// True if there are origins, records or pages of the mapping table, which follow each unit that is written.
+    /// Handles of units; absent where the host's streams are none.
+    #[persist(each)]
+    pub(crate) handles: Option<Box<HandleTable>>,
+    /// True if there are origins, records, pages of the mapping table or handles, which follow each unit that is written.
     tracks_writes: bool,
 }
 
 impl PageTable {
-    /// The mapping of `logical_units` units of the host on `layout`, all unwritten. Unless `built`, its tables are empty. `keeps_origins`: a loss of
+    /// The mapping of `logical_units` units of the host on `layout`, written to `streams`, all unwritten. Unless `built`, its tables are empty. `keeps_origins`: a loss of
     /// power empties the buffer.
     pub(crate) fn new(
         config: &FtlConfig,
-        layout: &SlotLayout,
+        (layout, streams): (&SlotLayout, &StreamTable),
         logical_units: u64,
         built: bool,
         keeps_origins: bool,
@@ -55,13 +60,16 @@ impl PageTable {
         let (mapped, slots) =
             if built { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
         let maps = MapPages::of(config, logical_units, built).map(Box::new);
+        let handles = HandleTable::of(streams, layout, built);
         Self {
             map: FlatMap::new(mapped, slots),
             losses: LostData::default(),
             origins: keeps_origins.then(|| Box::new(UnitOrigins::new(layout))),
-            tracks_writes: built && (keeps_origins || records.is_some() || maps.is_some()),
+            tracks_writes: built
+                && (keeps_origins || records.is_some() || maps.is_some() || handles.is_some()),
             records,
             maps,
+            handles,
         }
     }
 
@@ -89,7 +97,9 @@ impl PageTable {
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.map.bytes() + self.maps.as_ref().map_or(0, |maps| maps.bytes())
+        self.map.bytes()
+            + self.maps.as_ref().map_or(0, |maps| maps.bytes())
+            + self.handles.as_ref().map_or(0, |handles| handles.bytes())
     }
 
     /// Value of [`PageTable::bytes`], with records, when built on `layout` for mounts by `mount`.
@@ -99,6 +109,7 @@ impl PageTable {
             mount.map(|mount| FlashRecords::bytes(u64::from(layout.slots()), pages, mount.checkpoint_every));
         FlatMap::bytes_when_built(pages, layout.slots())
             + self.maps.as_ref().map_or(0, |maps| maps.bytes() as u64)
+            + self.handles.as_ref().map_or(0, |_| HandleTable::bytes_when_built(layout))
             + records.unwrap_or(0)
     }
 
@@ -111,6 +122,9 @@ impl PageTable {
     ) {
         let first = space.layout().first_slot(superblock);
         self.losses.forget_stale(first, first + space.layout().units_per_superblock());
+        if let Some(handles) = &mut self.handles {
+            handles.record_erasure(to_length(superblock.0.into()));
+        }
         if let Some(records) = &mut self.records {
             records.record_retired(retired);
             records.drop_superblock(space.layout(), superblock);
@@ -124,7 +138,8 @@ impl PageTable {
     pub(crate) fn check(&self, space: &FlashSpace) -> Result<(), String> {
         self.map.check()?;
         self.losses.check(|lpn| self.map.lookup(lpn).is_some())?;
-        self.check_origins(space)
+        self.check_origins(space)?;
+        self.handles.iter().try_for_each(|handles| handles.check(&self.map, space))
     }
 }
 
@@ -135,6 +150,9 @@ impl Translation for PageTable {
         }
         if let Some(records) = &mut self.records {
             records.record_opening(superblock, stream);
+        }
+        if let Some(handles) = &mut self.handles {
+            handles.record_opening(stream);
         }
     }
 

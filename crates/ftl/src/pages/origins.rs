@@ -27,7 +27,7 @@ impl PageTable {
     /// Stops keeping origins: writes without time need none.
     pub(crate) fn end_origins(&mut self) {
         self.origins = None;
-        self.tracks_writes = self.records.is_some() || self.maps.is_some();
+        self.tracks_writes = self.records.is_some() || self.maps.is_some() || self.handles.is_some();
     }
 
     /// Maps pages back to their copies on flash, as power failed and program units `gone` are lost. Returns the number of units that were current.

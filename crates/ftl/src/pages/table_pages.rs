@@ -145,6 +145,9 @@ impl PageTable {
         }
         if self.tracks_writes {
             self.record_put(space, slot.ppn, lpn, old, false);
+            if let Some(handles) = &mut self.handles {
+                handles.record_own(slot.ppn);
+            }
         }
         space.add_valid(stream);
         space.counts_mut().count_units(ProgramCause::Map, 1);

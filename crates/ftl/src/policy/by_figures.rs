@@ -17,8 +17,8 @@ struct ClassRules {
 }
 
 impl ByFigures {
-    /// The rules in `protection`.
-    pub(crate) fn new(protection: Option<&ProtectionConfig>) -> Self {
+    /// The rules in `protection` for each of `classes` classes.
+    pub(crate) fn new(protection: Option<&ProtectionConfig>, classes: u8) -> Self {
         let Some(protection) = protection
             .filter(|protection| (0..protection.class_count()).any(|class| protection.has_rules(class)))
         else {
@@ -28,7 +28,7 @@ impl ByFigures {
             let plain = protection.plain_code(class);
             ClassRules { plain: (plain.data, plain.parity), rules: protection.rules(class).to_vec() }
         };
-        Self((0..protection.class_count()).map(of).collect())
+        Self((0..classes).map(of).collect())
     }
 
     /// True if there are rules for any class.
@@ -86,14 +86,14 @@ mod tests {
         let worn = CodeRule { pe_cycles: Some(1000), data: 6, parity: 2, ..CodeRule::default() };
         let bad = CodeRule { uncorrectable: Some(1), pe_cycles: Some(500), data: 5, parity: 3, ..worn };
         let protection = ProtectionConfig { data: 7, codes: vec![worn, bad], ..ProtectionConfig::default() };
-        let rules = ByFigures::new(Some(&protection));
+        let rules = ByFigures::new(Some(&protection), 1);
         for (erases, uncorrectable, code) in
             [(0, 9, (7, 1)), (999, 0, (7, 1)), (1000, 0, (6, 2)), (500, 1, (5, 3)), (2000, 1, (5, 3))]
         {
             assert_eq!(rules.choose(&opening(erases, 0.0, 0, uncorrectable)), Some(code));
         }
         assert!(rules.chooses(0) && !rules.chooses(1));
-        assert!(ByFigures::new(Some(&ProtectionConfig::default())).is_empty());
+        assert!(ByFigures::new(Some(&ProtectionConfig::default()), 1).is_empty());
     }
 
     proptest! {
@@ -107,7 +107,7 @@ mod tests {
                 2 => rule.rereads = Some(least),
                 _ => rule.uncorrectable = Some(least),
             }
-            let rules = ByFigures::new(Some(&ProtectionConfig { data: 7, codes: vec![rule], ..ProtectionConfig::default() }));
+            let rules = ByFigures::new(Some(&ProtectionConfig { data: 7, codes: vec![rule], ..ProtectionConfig::default() }), 1);
             for figure in figures {
                 let at = |number: usize| if number == which { figure } else { 0 };
                 let code = rules.choose(&opening(at(0), at(1).into(), at(2), at(3)));

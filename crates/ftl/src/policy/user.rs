@@ -67,10 +67,11 @@ pub(crate) struct CodePolicies {
 }
 
 impl CodePolicies {
-    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>) -> Self {
+    /// The user's policy, and the rules of `protection` for each of `classes` classes.
+    pub(crate) fn new(policies: &DrivePolicies, protection: Option<&ProtectionConfig>, classes: u8) -> Self {
         Self {
             code: load_policy("policies.code", policies.code.as_ref()),
-            by_figures: ByFigures::new(protection),
+            by_figures: ByFigures::new(protection, classes),
         }
     }
 

@@ -219,7 +219,7 @@ impl FlashSpace {
 
     /// Dies that may fail before data is lost that is written to `class` from now on.
     pub fn failures_survived_by_new(&self, class: u8) -> u32 {
-        let protected = self.pus.codes.is_protected(self.pus.streams.host(0, class));
+        let protected = self.pus.codes.is_protected(self.pus.streams.host_of_class(class));
         let lanes = to_count(self.pus.layout.lanes_of_die(LocalDie(0)).len().max(1));
         if protected { u32::from(self.pus.code(class).parity) / lanes } else { 0 }
     }

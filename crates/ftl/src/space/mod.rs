@@ -120,8 +120,15 @@ impl FlashSpace {
         let classes = parity.map_or(1, ProtectionConfig::class_count);
         let map_class =
             config.map_flush.is_some().then(|| parity.map_or(0, |protection| protection.default_class));
-        let mut streams =
-            StreamTable::new(config, classes, options.scrub, options.rebuild, map_class, in_blocks)?;
+        let mut streams = StreamTable::new(
+            config,
+            classes,
+            options.scrub,
+            options.rebuild,
+            map_class,
+            in_blocks,
+            options.placement.as_ref(),
+        )?;
         streams.set_modes(|cause| options.modes.of(cause));
         let (lanes, units) = (layout.lane_count(), u64::from(layout.logical_units()));
         let rows = if options.tables == FtlTables::LeftOut { 0 } else { layout.superblocks() as usize };
@@ -135,7 +142,7 @@ impl FlashSpace {
             counts: FtlCounts::default(),
             uses: None,
             own_units: (config.held_units(logical_units) - logical_units) as u32,
-            code_policies: Box::new(CodePolicies::new(&config.own, parity)),
+            code_policies: Box::new(CodePolicies::new(&config.own, parity, streams.classes())),
             config: config.clone(),
             pus: PuStates {
                 superblocks: SuperblockTable::new(rows, layout.pus_per_superblock(), whole),

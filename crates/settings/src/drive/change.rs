@@ -7,7 +7,7 @@ use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// A change, and when it is made: at a time, or when a figure of the drive's health has been reached. Either a class gets another code
-/// (Flexible, section 3.4), or dies that were absent are added (section 3.6).
+/// (Flexible, section 3.4), or dies that were absent are added (section 3.6), or reclaim unit handles get empty reclaim units.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
 )]
@@ -37,13 +37,17 @@ pub struct ChangeConfig {
     /// Dies to add; see `device.absent_dies`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dies: Vec<u16>,
+    /// Placement identifiers whose handles refer to an empty reclaim unit from then on, as after `NVMe`'s Reclaim Unit Handle Update; see
+    /// `device.placement`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub update_handles: Vec<u16>,
 }
 
 impl ChangeConfig {
     /// Checks the change against the drive; `field` is its dotted name, such as `changes[1]`.
     ///
     /// # Errors
-    /// No trigger or several, nothing to change, no such class, or dies that are not absent.
+    /// No trigger or several, nothing to change, no such class or handle, or dies that are not absent.
     pub fn validate(&self, field: &str, device: &SsdConfig) -> Result<(), ConfigError> {
         let triggers = [self.at.is_some(), self.pe_cycles.is_some(), self.medium_errors.is_some()];
         if triggers.iter().filter(|&&given| given).count() != 1 {
@@ -51,10 +55,12 @@ impl ChangeConfig {
             return Err(ConfigError::new(field, "no single trigger", limit));
         }
         let recodes = self.data.is_some() || self.parity.is_some() || self.block.is_some();
-        if recodes != self.dies.is_empty() {
-            let limit = "give data, parity or block for another code, or dies to be added";
+        let asked = [recodes, !self.dies.is_empty(), !self.update_handles.is_empty()];
+        if asked.iter().filter(|&&given| given).count() != 1 {
+            let limit = "give data, parity or block for another code, or dies to be added, or update_handles";
             return Err(ConfigError::new(field, "nothing, or two things, to change", limit));
         }
+        self.check_handles(field, device)?;
         for (index, &die) in self.dies.iter().enumerate() {
             if !device.absent_dies.contains(&die) {
                 let limit = "must be one of device.absent_dies";
@@ -66,6 +72,10 @@ impl ChangeConfig {
                 let limit = "needs device.protection";
                 return Err(ConfigError::new(field, "another code", limit));
             };
+            if device.placement.is_some() {
+                let limit = "does not go with device.placement, whose handles have one code";
+                return Err(ConfigError::new(field, "another code", limit));
+            }
             if self.class >= protection.class_count() {
                 let limit = format!("must be below the number of classes, {}", protection.class_count());
                 return Err(ConfigError::new(&format!("{field}.class"), self.class, limit));
@@ -75,6 +85,21 @@ impl ChangeConfig {
                 return Err(ConfigError::new(&format!("{field}.class"), self.class, limit));
             }
             self.code(protection.code(self.class)).validate(field)?;
+        }
+        Ok(())
+    }
+
+    fn check_handles(&self, field: &str, device: &SsdConfig) -> Result<(), ConfigError> {
+        let known = device.placement.as_ref().map_or(0, |own| own.handle_list().len());
+        for (index, &identifier) in self.update_handles.iter().enumerate() {
+            let at = format!("{field}.update_handles[{index}]");
+            if device.placement.is_none() {
+                return Err(ConfigError::new(&at, identifier, "needs device.placement"));
+            }
+            if usize::from(identifier) >= known {
+                let limit = format!("must be below the number of placement handles, {known}");
+                return Err(ConfigError::new(&at, identifier, limit));
+            }
         }
         Ok(())
     }

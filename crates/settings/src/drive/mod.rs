@@ -30,6 +30,7 @@ pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, Re
 pub use scrub::{ScrubConfig, ScrubUnit};
 
 use crate::ftl::{FtlConfig, ProtectionConfig};
+use crate::placement::PlacementConfig;
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,9 @@ pub struct SsdConfig {
     /// Parity across the dies of the drive. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protection: Option<ProtectionConfig>,
+    /// Flexible data placement: reclaim unit handles, through which the host keeps kinds of data apart. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementConfig>,
     /// Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card slots that
     /// are still empty. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -121,6 +125,10 @@ impl SsdConfig {
             protection.validate()?;
             protection.check_figures(self.reliability.is_some())?;
             protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
+        }
+        if let Some(placement) = &self.placement {
+            placement.validate()?;
+            placement.check_drive(self)?;
         }
         self.check_planes()?;
         self.check_absent()?;

@@ -2,6 +2,7 @@
 
 use crate::health::{Change, FaultEvent};
 use crate::ssd::Ssd;
+use outlast_device::PlacementId;
 use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::ChangeConfig;
 use outlast_units::{DieId, Nanos};
@@ -92,7 +93,13 @@ impl Ssd {
     }
 
     fn make_change(&mut self, now: Nanos, asked: ChangeConfig) {
-        let result = if asked.dies.is_empty() {
+        let result = if !asked.update_handles.is_empty() {
+            for &identifier in &asked.update_handles {
+                let parts = (&mut self.cores, &mut self.context);
+                self.handles.update(now, parts, PlacementId(identifier));
+            }
+            Ok(())
+        } else if asked.dies.is_empty() {
             let code = asked.code(self.code(asked.class));
             self.change_code(now, asked.class, code)
         } else {

@@ -8,6 +8,7 @@ mod dies;
 mod directory;
 mod every_core;
 mod failures;
+mod handles;
 mod housekeeping;
 mod mount;
 mod moves;
@@ -18,5 +19,6 @@ mod redirection;
 mod redundancy;
 mod repairs;
 
+pub(crate) use handles::HostHandles;
 pub use mount::Mounts;
 pub use redundancy::RedundancyView;

@@ -43,6 +43,9 @@ impl Ssd {
         let request = self.context.commands.requests.begin(now, command, tag, outcome, then);
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op == HostOp::Write && in_range;
+        if is_write {
+            self.handles.note_write(command.placement);
+        }
         if self.context.config.bytes && is_write {
             self.take_in(request, &command, data);
         }

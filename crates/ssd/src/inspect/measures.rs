@@ -1,5 +1,6 @@
 //! Totals that a drive has counted, and memory that it takes up.
 
+use super::handles::PlacementView;
 use crate::ssd::Ssd;
 use crate::totals::Totals;
 use outlast_controller::{CoreCells, Counters, Recent};
@@ -68,6 +69,7 @@ impl Ssd {
         }
         self.at_reset.totals = self.totals();
         self.at_reset.by_core = self.by_core().collect();
+        self.at_reset.handles = PlacementView::of(self).totals();
         self.context.reset_figures(now);
         self.reset_busy(now);
     }

@@ -4,6 +4,7 @@ mod check;
 mod check_health;
 mod extents;
 mod figures;
+mod handles;
 mod health_log;
 mod measures;
 mod restored;
@@ -12,5 +13,6 @@ mod utilisation;
 mod views;
 
 pub use figures::RberLevels;
+pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};
 pub use utilisation::Busy;
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};

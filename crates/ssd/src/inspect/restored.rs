@@ -1,5 +1,6 @@
 //! Checks of a drive whose state was read: what follows from its settings, and what a drive takes for granted.
 
+use super::handles::PlacementView;
 use crate::ssd::Ssd;
 use outlast_controller::{FlashCore, OpKind, check_restored_operations, cores_free_at};
 use outlast_device::Device;
@@ -78,6 +79,7 @@ impl Ssd {
 
     /// Checks that nothing was counted before the last reset that was not counted since the beginning, and that cells are as old as their blocks.
     fn check_counts(&self) -> Result<(), String> {
+        PlacementView::of(self).check()?;
         let (all, before) = (self.totals(), &self.at_reset.totals);
         let pairs = [
             (all.coalesced, before.coalesced),

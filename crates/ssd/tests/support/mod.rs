@@ -50,6 +50,7 @@ pub(crate) fn tiny() -> SsdConfig {
         controller: ControllerConfig { write_buffer: Bytes::kib(256), ..ControllerConfig::default() },
         reliability: None,
         protection: None,
+        placement: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

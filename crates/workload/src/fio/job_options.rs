@@ -1,5 +1,6 @@
 //! The options of a job from its section and the global sections before it, with fio's defaults.
 
+use super::data_placement::PlacementOptions;
 use super::law::AccessZone;
 use super::parse::LinePosition;
 use crate::SizeOrPercent;
@@ -181,6 +182,7 @@ pub(super) struct JobOptions {
     pub(super) exit_what: ExitWhat,
     pub(super) group_reporting: bool,
     pub(super) filename: Option<String>,
+    pub(super) placement: PlacementOptions,
     pub(super) description: Option<String>,
     /// Keys and values as written, for the report.
     pub(super) options: Vec<(String, String)>,
@@ -247,6 +249,7 @@ impl JobOptions {
             exit_what: ExitWhat::Group,
             group_reporting: false,
             filename: None,
+            placement: PlacementOptions::default(),
             description: None,
             options: Vec::new(),
             ignored: Vec::new(),

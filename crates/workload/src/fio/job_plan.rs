@@ -1,5 +1,6 @@
 //! The checked plan of a job: limits, pace and flushes, beside the plan of its accesses.
 
+use super::data_placement::PlacementPlan;
 use super::job_options::{AccessKind, AccessPlan, RateProcess};
 use super::rand::JobSeeds;
 
@@ -40,6 +41,8 @@ pub(super) struct JobPlan {
     pub(super) fsync: [u64; 2],
     pub(super) end_fsync: bool,
     pub(super) fua: bool,
+    /// Placement identifiers of writes; absent: none.
+    pub(super) placement: Option<PlacementPlan>,
     /// True if every pass begins with the same seeds.
     pub(super) reseeds: bool,
 }

@@ -1,4 +1,4 @@
-//! Lists of fio's keys that are ignored or refused, and of its engines.
+//! Lists of fio's keys that are ignored, refused or simulated.
 
 /// Keys that concern how fio opens files, fills buffers, uses processors, measures and prints; they change no request.
 pub(super) const IGNORED: &[&str] = &[
@@ -205,27 +205,6 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("zoneskip", ZONES, None),
 ];
 
-/// Engines that submit one request at a time, whatever the depth.
-pub(super) const SYNCHRONOUS: &[&str] =
-    &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libpmem", "dev-dax"];
-
-/// Engines that keep as many requests in flight as the depth allows.
-pub(super) const ASYNCHRONOUS: &[&str] = &[
-    "libaio",
-    "io_uring",
-    "io_uring_cmd",
-    "posixaio",
-    "solarisaio",
-    "windowsaio",
-    "null",
-    "sg",
-    "rbd",
-    "nbd",
-    "xnvme",
-    "libzbc",
-    "libblkio",
-];
-
 /// The keys that are simulated, to suggest one for a misspelt key.
 pub(super) const SIMULATED: &[&str] = &[
     "allrandrepeat",
@@ -237,11 +216,17 @@ pub(super) const SIMULATED: &[&str] = &[
     "bs_is_seq_rand",
     "bsrange",
     "bssplit",
+    "cmd_type",
+    "dataplacement",
     "description",
+    "dp_scheme",
     "end_fsync",
     "exit_what",
     "exitall",
     "fdatasync",
+    "fdp",
+    "fdp_pli",
+    "fdp_pli_select",
     "filename",
     "fileoffset",
     "fsync",
@@ -264,6 +249,8 @@ pub(super) const SIMULATED: &[&str] = &[
     "offset_align",
     "offset_increment",
     "percentage_random",
+    "plid_select",
+    "plids",
     "ramp_time",
     "random_distribution",
     "random_generator",

@@ -2,6 +2,7 @@
 
 mod key_values;
 
+use super::data_placement::{self, IdChoice, PlacementKind};
 use super::job_options::{AccessKind, ExitWhat, JobOptions, PerDirection, RateProcess};
 use super::key_lists::{IGNORED, REFUSED, SIMULATED};
 use super::parse::{JobFileEntry, JobSection};
@@ -109,6 +110,25 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
                 &[("0", false), ("none", false), ("1", true), ("sync", true), ("dsync", true)],
             )?;
         }
+        _ => return apply_placement(job, entry),
+    }
+    Ok(())
+}
+
+/// Applies the keys of placement.
+fn apply_placement(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
+    match entry.key.as_str() {
+        "cmd_type" => choice(text(entry)?, &[("nvme", ())])?,
+        "fdp" => {
+            let is_on = values::flag(entry.value.as_deref())?;
+            job.placement.kind = if is_on { PlacementKind::Fdp } else { PlacementKind::None };
+        }
+        "dataplacement" => job.placement.kind = choice(text(entry)?, PlacementKind::NAMES)?,
+        "plids" | "fdp_pli" => job.placement.ids = data_placement::ids(text(entry)?)?,
+        "plid_select" | "fdp_pli_select" => {
+            job.placement.choice = choice(text(entry)?, IdChoice::NAMES)?;
+        }
+        "dp_scheme" => job.placement.scheme_file = Some(text(entry)?.to_owned()),
         _ => return apply_pace(job, entry),
     }
     Ok(())

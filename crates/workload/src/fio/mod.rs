@@ -10,6 +10,8 @@
 //! itself is the oracle (decisions 0022 and 0023). Hot addresses follow from the seed of the run alone, in every pass of preconditioning and in the measurement
 //! (decision 0098).
 
+mod data_placement;
+mod engines;
 mod fixed_latency;
 mod idle;
 mod job_log;

@@ -2,11 +2,11 @@
 
 mod job_check;
 
+use super::engines::SYNCHRONOUS;
 use super::fixed_latency::UntimedJobs;
 use super::idle;
 use super::job_options::JobOptions;
 use super::jobs::{FioJob, FioJobs};
-use super::key_lists::SYNCHRONOUS;
 use super::parse::refused;
 use super::rand::JobSeeds;
 use crate::pass::PassSeeds;

@@ -128,6 +128,7 @@ pub(super) enum RandomStream {
     Zone = 16,
     Poisson2 = 17,
     Poisson3 = 18,
+    Placement = 21,
 }
 
 const STREAMS: usize = 22;

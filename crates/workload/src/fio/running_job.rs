@@ -5,12 +5,13 @@ mod job_phase;
 mod pace;
 mod passes;
 
+use super::data_placement::WritePlacement;
 use super::job_plan::JobPlan;
 use super::offsets::{OffsetGenerator, READ, TRIM, WRITE};
 use super::rand::{RandomStream, TauswortheRng};
 use crate::job::{JobCompletion, JobStep};
 use job_phase::JobPhase;
-use outlast_device::{Command, Op};
+use outlast_device::{Command, Op, PlacementId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub(super) struct RunningJob {
     plan: Arc<JobPlan>,
     offsets: OffsetGenerator,
     poisson: [TauswortheRng; 3],
+    placement: Option<WritePlacement>,
     phase: JobPhase,
     /// Moment at which it began or, later, its ramp ended: rates and times count from here.
     epoch: Nanos,
@@ -64,6 +66,7 @@ impl RunningJob {
         Self {
             offsets: OffsetGenerator::new(plan.access.clone(), seeds),
             poisson,
+            placement: WritePlacement::of(&plan),
             phase: JobPhase::Pass,
             epoch: now,
             ramping: plan.ramp != 0,
@@ -252,8 +255,13 @@ impl RunningJob {
         self.depth += 1;
         self.phase = JobPhase::Issued { ddir: Some(ddir) };
         let op = [Op::Read, Op::Write, Op::Trim][ddir];
+        let placement = match &mut self.placement {
+            Some(placement) if op == Op::Write => placement.id(range.offset),
+            _ => PlacementId::default(),
+        };
         Some(JobStep::Issue(Command {
             fua: self.plan.fua && op == Op::Write,
+            placement,
             ..Command::new(op, Lba(range.offset / SECTOR_BYTES), (range.bytes / SECTOR_BYTES) as u32)
         }))
     }

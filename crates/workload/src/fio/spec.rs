@@ -1,7 +1,8 @@
 //! The settings of a fio job, and opening it.
 
+use super::job_options::JobOptions;
 use super::parse::{LinePosition, refused, sections};
-use super::{keys, plan};
+use super::{data_placement, keys, plan};
 use crate::pass::PassSeeds;
 use crate::{InputFile, Workload, WorkloadError, WorkloadTarget};
 use outlast_units::JsonSchema;
@@ -37,16 +38,25 @@ impl FioSpec {
 
     /// Reads the job and checks it. See [`crate::WorkloadSpec::open_pass`].
     pub(crate) fn open(&self, target: &WorkloadTarget, seeds: PassSeeds) -> Result<Workload, WorkloadError> {
-        let (name, text) = self.text()?;
-        let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
-        plan::open(&jobs, target, plan::SeedOrigin::Scenario(seeds))
+        plan::open(&self.jobs()?, target, plan::SeedOrigin::Scenario(seeds))
     }
 
     /// Opens the job with fio's own random streams, whatever the target's seed. Otherwise as [`FioSpec::open`].
     pub(crate) fn open_as_fio(&self, target: &WorkloadTarget) -> Result<Workload, WorkloadError> {
+        plan::open(&self.jobs()?, target, plan::SeedOrigin::Fio)
+    }
+
+    /// The options of the jobs, with what their files of placement schemes say.
+    fn jobs(&self) -> Result<Vec<JobOptions>, WorkloadError> {
         let (name, text) = self.text()?;
-        let jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
-        plan::open(&jobs, target, plan::SeedOrigin::Fio)
+        let mut jobs = keys::jobs(&name, &self.sections(&name, &text)?)?;
+        for job in &mut jobs {
+            if let Some(file) = job.placement.scheme_file.clone() {
+                let (_, text) = self.read_beside(&file, "dp_scheme", job.position_of("dp_scheme"))?;
+                job.placement.scheme = data_placement::scheme(&text);
+            }
+        }
+        Ok(jobs)
     }
 
     fn sections(&self, name: &str, text: &str) -> Result<Vec<super::parse::JobSection>, WorkloadError> {
@@ -71,22 +81,26 @@ impl FioSpec {
 
     /// Reads an included file, whose path is relative to the folder of the file that includes it.
     fn read_include(&self, file: &str, position: &LinePosition) -> Result<(String, String), WorkloadError> {
+        self.read_beside(file, "include", position)
+    }
+
+    /// Reads a file that `key` of a job names, whose path is relative to the folder of the file with that key.
+    fn read_beside(
+        &self,
+        file: &str,
+        key: &'static str,
+        position: &LinePosition,
+    ) -> Result<(String, String), WorkloadError> {
         if self.file.is_none() {
-            return Err(refused(
-                position,
-                "include",
-                file,
-                "needs a job file: text given as job has no folder",
-            ));
+            return Err(refused(position, key, file, "needs a job file: text given as job has no folder"));
         }
         let path = Path::new(&*position.file).parent().unwrap_or(Path::new("")).join(file);
         let path = path.to_string_lossy().into_owned();
-        let text =
-            read_job_file(&path).map_err(|error| refused(position, "include", file, &error.to_string()))?;
+        let text = read_job_file(&path).map_err(|error| refused(position, key, file, &error.to_string()))?;
         Ok((path, text))
     }
 
-    /// All files that the job consists of: the job file and the files that it includes. None if the job is given as text.
+    /// All files that the job consists of: the job file, the files that it includes, and its placement schemes. None if the job is given as text.
     ///
     /// # Errors
     /// A file cannot be read, or a line cannot be parsed.
@@ -96,12 +110,18 @@ impl FioSpec {
             return Ok(Vec::new());
         }
         let files = std::cell::RefCell::new(vec![name.clone()]);
-        sections(&name, &text, &self.vars, &|file, position| {
+        let sections = sections(&name, &text, &self.vars, &|file, position| {
             let included = self.read_include(file, position)?;
             files.borrow_mut().push(included.0.clone());
             Ok(included)
         })?;
-        Ok(files.into_inner())
+        let mut files = files.into_inner();
+        for entry in sections.iter().flat_map(|section| &section.entries) {
+            if let ("dp_scheme", Some(file)) = (entry.key.as_str(), &entry.value) {
+                files.push(self.read_beside(file, "dp_scheme", &entry.position)?.0);
+            }
+        }
+        Ok(files)
     }
 }
 

@@ -43,16 +43,22 @@ impl FlashCore {
         }
         self.program_held(now, context);
         for stream in streams {
-            loop {
-                let ftl = &mut self.ftl;
-                let units = ftl.stream(stream).begun_units();
-                let Some(pu) = ftl.pad_stripe(stream) else { break };
-                self.program_in(now, context, stream, pu, units);
-                self.program_parity(now, context, stream);
-            }
-            self.ftl.close(stream);
-            self.note_covered(now, stream);
+            self.close_superblock(now, context, stream);
         }
+    }
+
+    /// Ends the stripe under way of `stream` with padding and closes its open superblock: the next unit opens another. True if that seals it.
+    pub fn close_superblock(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream) -> bool {
+        loop {
+            let ftl = &mut self.ftl;
+            let units = ftl.stream(stream).begun_units();
+            let Some(pu) = ftl.pad_stripe(stream) else { break };
+            self.program_in(now, context, stream, pu, units);
+            self.program_parity(now, context, stream);
+        }
+        let is_sealed = self.ftl.close(stream);
+        self.note_covered(now, stream);
+        is_sealed
     }
 
     fn note_loss(&mut self, now: Nanos, context: &mut CoreContext, local: LocalDie, plane: Option<u16>) {

@@ -1,7 +1,7 @@
 //! Values of single keys, checked against fio's limits and against what can be simulated.
 
+use super::super::engines::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::job_options::LawSpec;
-use super::super::key_lists::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::parse::JobFileEntry;
 use super::super::values::{self, ValueFault};
 use crate::SizeOrPercent;

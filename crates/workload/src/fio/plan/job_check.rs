@@ -1,10 +1,10 @@
 //! Checks the options of one section, and derives the limits and defaults as fio does.
 
 use super::RefusedOption;
+use crate::fio::engines::SYNCHRONOUS;
 use crate::fio::job_options::{AccessKind, AccessPlan, DEFAULT_BLOCK, JobOptions, LawSpec, RequestSizes};
 use crate::fio::job_plan::JobPlan;
 use crate::fio::jobs::FioJob;
-use crate::fio::key_lists::SYNCHRONOUS;
 use crate::fio::rand::JobSeeds;
 use crate::job::JobInfo;
 use crate::{SizeOrPercent, WorkloadTarget};
@@ -247,6 +247,7 @@ impl JobCheck<'_> {
             fsync: [options.fsync, options.fdatasync],
             end_fsync: options.end_fsync,
             fua: options.fua,
+            placement: options.placement.plan(self.target.handles)?,
             // A `randseed` makes fio continue its streams from pass to pass.
             reseeds: options.repeatable && options.randseed.is_none(),
             seeds,

@@ -1,0 +1,34 @@
+//! View of reclaim unit handles: what they have cost, and what their data lies beside.
+
+use crate::ftl::Ftl;
+use crate::handles::{HandleContents, HandleCounts, HandleTable};
+
+/// Reclaim unit handles of a core; without any, all answers are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct HandlesView<'a> {
+    ftl: &'a Ftl,
+    table: Option<&'a HandleTable>,
+}
+
+impl<'a> HandlesView<'a> {
+    /// The handles of `ftl`.
+    pub fn of(ftl: &'a Ftl) -> Self {
+        Self { ftl, table: ftl.pages.handles.as_deref() }
+    }
+
+    /// Counts of each handle since the beginning.
+    pub fn counts(self) -> &'a [HandleCounts] {
+        self.table.map_or(&[], HandleTable::counts)
+    }
+
+    /// Valid units of each handle, and those of them in superblocks with units of others. In time proportional to the flash.
+    pub fn contents(self) -> Vec<HandleContents> {
+        let Self { ftl, table } = self;
+        table.map_or_else(Vec::new, |table| table.contents(ftl.pages.map(), &ftl.space))
+    }
+
+    /// Superblocks out of which units of the host were moved, and that were erased then.
+    pub fn reallocated(self) -> u64 {
+        self.table.map_or(0, HandleTable::reallocated)
+    }
+}

@@ -1,0 +1,175 @@
+//! Reclaim unit handles: through which of them each unit was written, and what each has cost.
+
+use crate::layout::SlotLayout;
+use crate::space::FlashSpace;
+use crate::streams::{StreamCause, StreamTable};
+use crate::table::FlatMap;
+use outlast_units::{IndexVec, Ppn, Stream, SuperblockId, to_length};
+
+/// Handle of a slot that holds none of the host's data: a page of the mapping table, or nothing yet.
+const NO_HANDLE: u8 = u8::MAX;
+
+outlast_units::counters! {
+    /// Counts of one handle since the beginning.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+    pub struct HandleCounts {
+        /// Units that the host has written through it.
+        pub host_units: u64,
+        /// Units of it that collection, wear levelling or scrubbing has moved, or that were written again after a failed program operation.
+        pub moved_units: u64,
+        /// Reclaim units that it has opened: superblocks.
+        pub reclaim_units: u64,
+    }
+}
+
+outlast_units::counters! {
+    /// Valid units of one handle by what lies beside them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct HandleContents {
+        /// Valid units.
+        pub valid: u64,
+        /// Those of them in superblocks that also hold valid units of another handle.
+        pub mixed: u64,
+    }
+}
+
+/// The handle of each slot, and counts by handle. It stays with a slot until that is written anew, so that it is right again when a loss of power
+/// makes an older copy the newest.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub(crate) struct HandleTable {
+    #[persist(each)]
+    of_slot: IndexVec<Ppn, u8>,
+    #[persist(each)]
+    counts: Vec<HandleCounts>,
+    /// Superblocks that units were moved out of and that were erased then: what `NVMe` reports as media reallocated.
+    reallocated: u64,
+    /// True for a superblock that units have been moved out of since it was opened.
+    #[persist(each)]
+    is_moved: Vec<bool>,
+}
+
+impl HandleTable {
+    /// A table for erased flash; `None` where `streams` has no handles.
+    pub(crate) fn of(streams: &StreamTable, layout: &SlotLayout, built: bool) -> Option<Box<Self>> {
+        let (slots, superblocks) = if built { (layout.slots(), layout.superblocks()) } else { (0, 0) };
+        streams.has_handles().then(|| {
+            Box::new(Self {
+                of_slot: IndexVec::filled(NO_HANDLE, to_length(slots.into())),
+                counts: vec![HandleCounts::default(); streams.hosts().len()],
+                reallocated: 0,
+                is_moved: vec![false; to_length(superblocks.into())],
+            })
+        })
+    }
+
+    /// Resident bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.of_slot.len() + self.is_moved.len()
+    }
+
+    /// Value of [`HandleTable::bytes`] when it is built on `layout`.
+    pub(crate) fn bytes_when_built(layout: &SlotLayout) -> u64 {
+        u64::from(layout.slots()) + u64::from(layout.superblocks())
+    }
+
+    /// The host has written a unit to `slot` through the handle that is `stream`.
+    pub(crate) fn record_write(&mut self, slot: Ppn, stream: Stream) {
+        self.of_slot[slot] = stream.0;
+        self.counts[usize::from(stream.0)].host_units += 1;
+    }
+
+    /// The unit in slot `from` has moved to `to`.
+    pub(crate) fn record_move(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn) {
+        let handle = self.of_slot[from];
+        self.of_slot[to] = handle;
+        if let Some(counts) = self.counts.get_mut(usize::from(handle)) {
+            counts.moved_units += 1;
+            self.is_moved[layout.superblock_of(from).0 as usize] = true;
+        }
+    }
+
+    /// A page of the mapping table has been written to `slot`.
+    pub(crate) fn record_own(&mut self, slot: Ppn) {
+        self.of_slot[slot] = NO_HANDLE;
+    }
+
+    /// A superblock has been opened for `stream`.
+    pub(crate) fn record_opening(&mut self, stream: Stream) {
+        if let Some(counts) = self.counts.get_mut(usize::from(stream.0)) {
+            counts.reclaim_units += 1;
+        }
+    }
+
+    /// Superblock number `superblock` has been erased.
+    pub(crate) fn record_erasure(&mut self, superblock: usize) {
+        self.reallocated += u64::from(std::mem::take(&mut self.is_moved[superblock]));
+    }
+
+    /// Counts by handle.
+    pub(crate) fn counts(&self) -> &[HandleCounts] {
+        &self.counts
+    }
+
+    /// Superblocks that units were moved out of and that were erased then.
+    pub(crate) fn reallocated(&self) -> u64 {
+        self.reallocated
+    }
+
+    /// The handle of the unit in `slot`; `None` of one that is not the host's.
+    fn handle_of(&self, slot: Ppn) -> Option<Stream> {
+        Some(Stream(self.of_slot[slot])).filter(|handle| handle.0 != NO_HANDLE)
+    }
+
+    /// Valid units of each handle by `map`, and those of them that lie beside units of others. In time proportional to the flash.
+    pub(crate) fn contents(&self, map: &FlatMap, space: &FlashSpace) -> Vec<HandleContents> {
+        let mut sums = vec![HandleContents::default(); self.counts.len()];
+        for superblock in space.superblocks().ids() {
+            let mut valid = vec![0; sums.len()];
+            for handle in self.handles_in(map, space, superblock).flatten() {
+                valid[usize::from(handle.0)] += 1;
+            }
+            let is_mixed = valid.iter().filter(|&&units| units != 0).count() > 1;
+            for (sum, units) in sums.iter_mut().zip(valid) {
+                sum.valid += units;
+                sum.mixed += if is_mixed { units } else { 0 };
+            }
+        }
+        sums
+    }
+
+    /// The handle of each valid unit of `superblock`; `None` of a page of the mapping table.
+    fn handles_in<'a>(
+        &'a self,
+        map: &'a FlatMap,
+        space: &FlashSpace,
+        superblock: SuperblockId,
+    ) -> impl Iterator<Item = Option<Stream>> + 'a {
+        let first = space.layout().first_slot(superblock);
+        let slots = Ppn::each(first..first + space.layout().units_per_superblock());
+        slots.filter(|&slot| map.is_valid(slot)).map(|slot| self.handle_of(slot))
+    }
+
+    /// Checks that a superblock of a handle holds units of it alone, and one of moved data only units of handles that are isolated together.
+    ///
+    /// # Errors
+    /// The first superblock with a unit that must not be there.
+    pub(crate) fn check(&self, map: &FlatMap, space: &FlashSpace) -> Result<(), String> {
+        let streams = space.streams();
+        for superblock in space.superblocks().ids() {
+            let stream = space.superblocks().opened_by(superblock);
+            let is_host = streams.cause(stream) == StreamCause::Host;
+            let shares_class = |other| streams.class(other) == streams.class(stream);
+            let belongs = |handle: &Option<Stream>| match *handle {
+                Some(handle) if is_host => handle == stream,
+                Some(handle) => usize::from(handle.0) < self.counts.len() && shares_class(handle),
+                None => !is_host && streams.map().is_some_and(shares_class),
+            };
+            if let Some(stray) = self.handles_in(map, space, superblock).find(|handle| !belongs(handle)) {
+                return Err(format!(
+                    "superblock {superblock} of {stream:?} holds a unit of handle {stray:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

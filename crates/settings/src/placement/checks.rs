@@ -1,0 +1,76 @@
+//! Checks of the settings of flexible data placement, and how they go with others.
+
+use super::PlacementConfig;
+use crate::drive::SsdConfig;
+use crate::ftl::GcRelocation;
+use outlast_media::ConfigError;
+
+/// Most handles of a configuration, and most of them that a namespace may use (`NVMe`: the length of a placement handle list).
+const MOST_HANDLES: usize = 128;
+
+impl PlacementConfig {
+    /// Checks the settings by themselves.
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.configurations.is_empty() {
+            let limit = "must be at least 1: each lists the handles of the drive";
+            return Err(ConfigError::new("device.placement.configurations", 0, limit));
+        }
+        for (number, own) in self.configurations.iter().enumerate() {
+            if own.handles.is_empty() || own.handles.len() > MOST_HANDLES {
+                let at = format!("device.placement.configurations[{number}].handles");
+                let limit = format!("must be between 1 and {MOST_HANDLES} handles");
+                return Err(ConfigError::new(&at, own.handles.len(), limit));
+            }
+        }
+        if usize::from(self.configuration) >= self.configurations.len() {
+            let limit = format!("must be below the number of configurations, {}", self.configurations.len());
+            return Err(ConfigError::new("device.placement.configuration", self.configuration, limit));
+        }
+        let handles = self.handles().len();
+        for (index, &handle) in self.placement_handles.iter().enumerate() {
+            let at = format!("device.placement.placement_handles[{index}]");
+            if usize::from(handle) >= handles {
+                let limit = format!("must be below the number of handles of the configuration, {handles}");
+                return Err(ConfigError::new(&at, handle, limit));
+            }
+            if self.placement_handles[..index].contains(&handle) {
+                return Err(ConfigError::new(&at, handle, "is listed twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing else of `drive` chooses streams, or moves data without its handle.
+    ///
+    /// # Errors
+    /// The first setting that does not go with handles.
+    pub fn check_drive(&self, drive: &SsdConfig) -> Result<(), ConfigError> {
+        let refused = |field: &str, value: &dyn std::fmt::Display, limit: &str| {
+            Err(ConfigError::new(field, value, limit))
+        };
+        if drive.ftl.streams != 1 {
+            let limit = "must be 1 with device.placement, whose handles are the streams";
+            return refused("device.ftl.streams", &drive.ftl.streams, limit);
+        }
+        if drive.ftl.gc.relocation == GcRelocation::Host {
+            let limit = "does not go with device.placement: what is moved has streams of its own";
+            return refused("device.ftl.gc.relocation", &"host", limit);
+        }
+        if drive.controller.coalesce {
+            let limit = "does not go with device.placement: a unit in the buffer may have come through another handle";
+            return refused("device.controller.coalesce", &true, limit);
+        }
+        if drive.protection.as_ref().is_some_and(|own| !own.classes.is_empty()) {
+            let limit = "does not go with device.placement: handles, not classes, choose streams";
+            return refused("device.protection.classes", &"given", limit);
+        }
+        if drive.repair.is_some() {
+            let limit = "does not go with device.placement: data that moves between flash cores would lose its handle";
+            return refused("device.repair", &"given", limit);
+        }
+        Ok(())
+    }
+}

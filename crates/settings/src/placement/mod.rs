@@ -1,0 +1,65 @@
+//! Settings of flexible data placement (`NVMe` TP4146): reclaim unit handles, how far they are isolated, and which the host may use.
+
+mod checks;
+
+use outlast_units::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Flexible data placement (`NVMe` TP4146): the host says with each write through which reclaim unit handle it goes. A handle is a write stream with an
+/// open superblock of its own in each flash core: its reclaim unit. There is one reclaim group, the whole drive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlacementConfig {
+    /// Configurations that the drive offers, numbered from 0 in this order; at least one.
+    pub configurations: Vec<FdpConfiguration>,
+    /// Number of the configuration that is enabled, below that of configurations. Default: 0.
+    pub configuration: u16,
+    /// Handles that the namespace may use, by number: a write with placement identifier i goes through the i-th of them, one with an identifier beyond
+    /// them, or with none, through the first. At most 128, each once. Absent: all of the configuration, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placement_handles: Vec<u16>,
+}
+
+/// A configuration of flexible data placement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FdpConfiguration {
+    /// Reclaim unit handles, numbered from 0 in this order, each by its isolation; 1 to 128.
+    pub handles: Vec<HandleIsolation>,
+}
+
+/// How far data that was written through a handle stays apart from that of others (`NVMe`: Reclaim Unit Handle Type).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandleIsolation {
+    /// As it is written. Collection moves it among the data of other handles that are initially isolated.
+    InitiallyIsolated,
+    /// For ever: what collection moves stays with data of its handle.
+    PersistentlyIsolated,
+}
+
+impl HandleIsolation {
+    /// Name in scenarios and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InitiallyIsolated => "initially-isolated",
+            Self::PersistentlyIsolated => "persistently-isolated",
+        }
+    }
+}
+
+impl PlacementConfig {
+    /// The handles of the enabled configuration.
+    pub fn handles(&self) -> &[HandleIsolation] {
+        self.configurations.get(usize::from(self.configuration)).map_or(&[], |own| &own.handles)
+    }
+
+    /// The handle of each placement identifier that the host may use. Once there are several namespaces, each has a list of its own.
+    pub fn handle_list(&self) -> Vec<u16> {
+        if self.placement_handles.is_empty() {
+            (0u16..).zip(self.handles()).map(|(handle, _)| handle).collect()
+        } else {
+            self.placement_handles.clone()
+        }
+    }
+}

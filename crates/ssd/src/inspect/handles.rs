@@ -1,0 +1,132 @@
+//! What each reclaim unit handle has written and cost, and the statistics and events of flexible data placement.
+
+use crate::ssd::Ssd;
+use outlast_ftl::{HandleContents, HandleCounts, HandlesView};
+use outlast_units::{SECTOR_BYTES, Stream};
+use serde::Serialize;
+use std::ops::Add;
+
+outlast_units::counters! {
+    /// A reclaim unit handle, over all flash cores.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct HandleFigures {
+        /// Counts since the last reset.
+        pub counts: HandleCounts,
+        /// Its valid units, and those of them that lie beside units of other handles.
+        pub contents: HandleContents,
+        /// Units that still fit into the reclaim unit that it refers to (`NVMe`: RUAMW, in mapping units).
+        pub remaining_units: u64,
+    }
+}
+
+outlast_units::counters! {
+    /// Statistics of flexible data placement over the life of a drive (`NVMe`: FDP Statistics log page), in bytes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct PlacementStatistics {
+        /// Bytes that the host has written: HBMW.
+        pub host_bytes_written: u64,
+        /// Bytes programmed, for whatever cause: MBMW.
+        pub media_bytes_written: u64,
+        /// Bytes of the blocks erased: MBE.
+        pub media_bytes_erased: u64,
+    }
+}
+
+outlast_units::counters! {
+    /// Events of flexible data placement over the life of a drive (`NVMe`: FDP Events log page), by type.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct PlacementEvents {
+        /// Reclaim Unit Not Fully Written To Capacity: a handle update left room in one.
+        pub reclaim_unit_not_fully_written: u64,
+        /// Invalid Placement Identifier: writes with one that the namespace does not have.
+        pub invalid_placement_identifier: u64,
+        /// Media Reallocated: superblocks out of which the drive moved data of the host, and that it then erased.
+        pub media_reallocated: u64,
+    }
+}
+
+/// Sums of what each handle has, over several drives or cores: `all` has a list for each of them, in order of handle.
+pub fn sum_by_handle<T: Copy + Default + Add<Output = T>>(all: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let mut sums: Vec<T> = Vec::new();
+    for own in all {
+        sums.resize(sums.len().max(own.len()), T::default());
+        sums.iter_mut().zip(own).for_each(|(sum, own)| *sum = *sum + own);
+    }
+    sums
+}
+
+/// Flexible data placement of a drive, seen from outside; without handles, all answers are empty.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementView<'a>(&'a Ssd);
+
+impl<'a> PlacementView<'a> {
+    /// Flexible data placement of `ssd`.
+    pub fn of(ssd: &'a Ssd) -> Self {
+        Self(ssd)
+    }
+
+    fn cores(self) -> impl Iterator<Item = HandlesView<'a>> {
+        self.0.ftls().map(HandlesView::of)
+    }
+
+    /// Counts of each handle since the beginning, over all cores.
+    pub(crate) fn totals(self) -> Vec<HandleCounts> {
+        sum_by_handle(self.cores().map(|core| core.counts().to_vec()))
+    }
+
+    /// Checks that nothing was counted before the last reset that was not counted since the beginning.
+    pub(crate) fn check(self) -> Result<(), String> {
+        let (all, before) = (self.totals(), &self.0.at_reset.handles);
+        let exceeds = |(all, before): (&HandleCounts, &HandleCounts)| {
+            before.host_units > all.host_units
+                || before.moved_units > all.moved_units
+                || before.reclaim_units > all.reclaim_units
+        };
+        if before.len() > all.len() || all.iter().zip(before).any(exceeds) {
+            return Err(format!("{before:?} were counted of handles at the last reset, of {all:?}"));
+        }
+        Ok(())
+    }
+
+    /// Counts of each handle since the last reset, over all cores.
+    pub fn counts(self) -> Vec<HandleCounts> {
+        let mut counts = self.totals();
+        counts.iter_mut().zip(&self.0.at_reset.handles).for_each(|(own, &before)| *own = *own - before);
+        counts
+    }
+
+    /// Figures of each handle, in order. In time proportional to the flash.
+    pub fn figures(self) -> Vec<HandleFigures> {
+        let counts = self.counts().into_iter();
+        let mut figures: Vec<HandleFigures> =
+            counts.map(|counts| HandleFigures { counts, ..HandleFigures::default() }).collect();
+        for ftl in self.0.ftls() {
+            let contents = HandlesView::of(ftl).contents();
+            for ((stream, own), contents) in (0..).map(Stream).zip(&mut figures).zip(contents) {
+                own.contents = own.contents + contents;
+                own.remaining_units += u64::from(ftl.stream(stream).room());
+            }
+        }
+        figures
+    }
+
+    /// Statistics over the drive's life.
+    pub fn statistics(self) -> PlacementStatistics {
+        let (totals, geometry) = (self.0.totals(), &self.0.config().geometry);
+        let page = geometry.page_size.0;
+        PlacementStatistics {
+            host_bytes_written: self.0.context.commands.life.sectors[1] * SECTOR_BYTES,
+            media_bytes_written: totals.programs * page,
+            media_bytes_erased: totals.erases * u64::from(geometry.pages_per_block) * page,
+        }
+    }
+
+    /// Events over the drive's life.
+    pub fn events(self) -> PlacementEvents {
+        PlacementEvents {
+            reclaim_unit_not_fully_written: self.0.handles.not_fully_written(),
+            invalid_placement_identifier: self.0.handles.invalid_identifiers(),
+            media_reallocated: self.cores().map(HandlesView::reallocated).sum(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+"""Flexible data placement: what each reclaim unit handle wrote, what moving cost, and what collection mixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outlast.report.figure import CAUSES, Figure, axis
+from outlast.report.names import label, tip
+from outlast.report.numbers import counted, percent, short, size
+from outlast.report.page import Section
+
+COLUMNS = {
+    "handle": "handle",
+    "isolation": "isolation",
+    "written by the host": "host_bytes",
+    "moved": "moved_bytes",
+    "write amplification": "write_amplification",
+    "mixed with others": "mixed_bytes",
+    "left in its reclaim unit": "remaining_bytes",
+}
+
+
+def section(summary: dict[str, Any]) -> Section:
+    """The part on handles; empty, and so left out, where a drive has none."""
+    figures = summary.get("placement")
+    made = Section("placement", "Flexible data placement", _finding(figures) if figures else "", columns="two")
+    if figures:
+        made.add(_writes(figures["handles"]))
+        made.cards.append(_table(figures["handles"]))
+    return made
+
+
+def _finding(figures: dict[str, Any]) -> str:
+    handles, events, log = figures["handles"], figures["events"], figures["statistics"]
+    used = [own for own in handles if own["host_bytes"]]
+    sentences = [f"The host wrote through {len(used)} of {counted(len(handles), 'handle')}."]
+    if used:
+        worst = max(used, key=lambda own: own["write_amplification"])
+        factor = f"<b>{worst['write_amplification']:.3f}</b>"
+        sentences.append(f"Handle {worst['handle']} costs most: {factor} bytes written for each of the host's.")
+    valid = sum(own["valid_bytes"] for own in handles)
+    if mixed := sum(own["mixed_bytes"] for own in handles):
+        sentences.append(f"At the end {percent(mixed / valid)} of the data lies beside data of other handles.")
+    sentences.append(
+        f"Over the drive's life: {size(log['host_bytes_written'])} by the host (HBMW), "
+        f"{size(log['media_bytes_written'])} to the media (MBMW), {size(log['media_bytes_erased'])} erased (MBE)."
+    )
+    if events["invalid_placement_identifier"]:
+        wrong = counted(events["invalid_placement_identifier"], "write")
+        sentences.append(f"{wrong} named a placement identifier that the namespace does not have.")
+    if events["reclaim_unit_not_fully_written"]:
+        left = counted(events["reclaim_unit_not_fully_written"], "reclaim unit")
+        sentences.append(f"Handle updates left {left} before they were full.")
+    return " ".join(sentences)
+
+
+def _writes(handles: list[dict[str, Any]]) -> Figure | None:
+    if not any(own["media_bytes"] for own in handles):
+        return None
+    names = [f"handle {own['handle']}" for own in handles]
+    traces = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": names,
+            "y": [own[figure] / 2**30 for own in handles],
+            "marker": {"color": CAUSES[cause][1]},
+            "hovertemplate": "%{y:.3~s} GiB<extra>%{x}</extra>",
+        }
+        for name, figure, cause in (("host", "host_bytes", "host"), ("moved", "moved_bytes", "gc"))
+    ]
+    layout = {"barmode": "stack", "yaxis": axis("GiB written", rangemode="tozero"), "hovermode": "closest"}
+    return Figure("placement-writes", traces, layout, "What was written for each handle", "")
+
+
+def _table(handles: list[dict[str, Any]]) -> str:
+    tips = {name: tip(f"placement.handles[0].{figure}") for name, figure in COLUMNS.items()}
+    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in tips.items())
+    rows = []
+    for own in handles:
+        factor = own["write_amplification"]
+        values = (
+            own["isolation"].replace("-", " "),
+            size(own["host_bytes"]),
+            size(own["moved_bytes"]),
+            "" if factor is None else short(factor),
+            percent(own["mixed_bytes"] / own["valid_bytes"]) if own["valid_bytes"] else "",
+            size(own["remaining_bytes"]),
+        )
+        cells = "".join(f"<td>{value}</td>" for value in values)
+        rows.append(f'<tr><th scope="row">{own["handle"]}</th>{cells}</tr>')
+    return (
+        '<div class="card scroll"><h3>Reclaim unit handles</h3>'
+        '<table class="figures" style="height: auto"><thead><tr>'
+        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
