@@ -3,8 +3,8 @@
     python tests/costs.py FILE
 
 FILE has a line for each test in Rust, as tests/costed.sh writes them. Prints the cases above the budget that give no
-reason. Python's are printed alike, at the end of a run of pytest (tests/hooks.py). No run fails for them: processor time
-is a clock, too, and a machine that is slow or busy takes several times as long for the same work.
+reason. Python's are printed alike, at the end of a run of pytest (tests/hooks.py). No run fails for them: processor
+time is a clock, too, and a slow or busy machine takes several times as long for the same work.
 """
 
 from __future__ import annotations
