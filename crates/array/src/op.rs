@@ -2,6 +2,7 @@
 
 use crate::ids::{GroupIndex, HostCommandId, LockId, PassEpoch, RangeIndex, RepairId};
 use crate::layout::RowRange;
+use crate::roles::roles;
 use outlast_device::{Command, Outcome, PlacementId, Tag};
 
 /// A host command under way.
@@ -112,7 +113,7 @@ pub(crate) struct GroupOp {
     pub(crate) epoch: Option<PassEpoch>,
     /// Bytes of log space held on each member.
     pub(crate) log_bytes: u64,
-    /// Content by role, over `rows`; empty where bytes are not kept.
+    /// Content by role, over `rows`; none where bytes are not kept. A role of which nothing has been read or computed has an empty cell.
     pub(crate) cells: Vec<Vec<u8>>,
     /// Runs of single roles to be rewritten besides.
     pub(crate) repairs: Vec<(u8, RowRange)>,
@@ -195,6 +196,34 @@ impl GroupOp {
     /// Roles whose content in this window is known: read, or zeroes in place of lost data.
     pub(crate) fn known_roles(&self) -> u64 {
         self.have | self.lost
+    }
+
+    /// Puts `data`, which has been read of rows `rows` of role `role`, into its cell.
+    pub(crate) fn put_cell(&mut self, role: usize, rows: RowRange, data: Vec<u8>) {
+        if rows == self.rows && data.len() == rows.byte_length() {
+            self.cells[role] = data;
+        } else {
+            self.fill_cells(1 << role);
+            self.cells[role][rows.bytes(self.rows.first)].copy_from_slice(&data);
+        }
+    }
+
+    /// Fills the cells of the roles in `set` that have no content yet with zeroes.
+    pub(crate) fn fill_cells(&mut self, set: u64) {
+        let bytes = self.rows.byte_length();
+        for role in roles(set) {
+            if self.cells[role].is_empty() {
+                self.cells[role].resize(bytes, 0);
+            }
+        }
+    }
+
+    /// True if the redundancy of a write is computed at once from all data, when the new data is there; else it is summed up window by window.
+    /// `data_set`: the data roles; `keeps_sums`: a record needs the sums without the new data.
+    pub(crate) fn computes_at_once(&self, data_set: u64, keeps_sums: bool) -> bool {
+        let is_one_window = self.window == self.rows && self.overlay == self.rows;
+        let is_from_data = matches!(self.method, WriteMethod::Full | WriteMethod::Complete) && self.lost == 0;
+        is_one_window && is_from_data && !keeps_sums && data_set & !(self.have | self.roles) == 0
     }
 
     /// Stores the sums of a partial record until the record is made.

@@ -20,8 +20,7 @@ impl<D: Device> Array<D> {
             return;
         }
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
-            let bytes = self.flight.ops[index].rows.byte_length();
-            self.flight.ops[index].cells = vec![vec![0; bytes]; self.layout.roles];
+            self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
         loop {
             match self.planner().plan(&self.flight.ops[index]) {
@@ -92,9 +91,12 @@ impl<D: Device> Array<D> {
         if outcome == Outcome::Ok {
             op.have |= 1 << role;
             if self.setup.bytes {
-                let device = self.members.device_mut(sub.device);
-                if let Some(data) = device.and_then(|device| device.take_data(tag)) {
-                    op.cells[role][sub.rows.bytes(op.rows.first)].copy_from_slice(&data);
+                if let Some(device) = self.members.device_mut(sub.device)
+                    && let Some(data) = device.take_data(tag)
+                {
+                    op.put_cell(role, sub.rows, data);
+                    // The cell keeps the device's memory, which gets other memory for it.
+                    self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
                 }
             }
         } else {
@@ -201,6 +203,7 @@ impl<D: Device> Array<D> {
         op.repairs.extend(roles(rewrite & !given_up).map(|role| (to_role(role), window)));
         if !op.cells.is_empty() {
             let range = window.bytes(op.rows.first);
+            op.fill_cells(lost);
             for role in roles(lost) {
                 op.cells[role][range.clone()].fill(0);
             }

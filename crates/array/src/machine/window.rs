@@ -72,7 +72,18 @@ impl<D: Device> Array<D> {
     /// Computes the content of the window that the operation needs; `known_roles`: roles whose content is there.
     fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
-        let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
+        let op = &mut self.flight.ops[index];
+        let is_write = op.kind == GroupOpKind::Write;
+        if is_write && op.computes_at_once(self.layout.data_set, self.setup.uses_partial_log()) {
+            return;
+        }
+        let is_delta = is_write && op.method == WriteMethod::Delta;
+        op.fill_cells(if is_delta {
+            op.roles | self.layout.role_set & !self.layout.data_set
+        } else {
+            self.layout.role_set
+        });
+        let mut cells = std::mem::take(&mut op.cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
         if op.method == WriteMethod::Decode && known_roles & self.layout.data_set != self.layout.data_set {
@@ -217,7 +228,9 @@ impl<D: Device> Array<D> {
         if !self.setup.bytes {
             return;
         }
-        let data = self.layout.data;
+        let (data, roles_of_group) = (self.layout.data, self.layout.roles);
+        let keeps_sums = self.setup.uses_partial_log();
+        let at_once = self.flight.ops[index].computes_at_once(self.layout.data_set, keeps_sums);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
         let host = &self.flight.hosts[op.host_command()];
@@ -225,10 +238,29 @@ impl<D: Device> Array<D> {
             let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
             let bytes = op.overlay.byte_length();
             let from = to_length(first * SECTOR_BYTES);
-            cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(&host.data[from..from + bytes]);
+            let new = &host.data[from..from + bytes];
+            if at_once {
+                let cell = &mut cells[role];
+                self.flight.spare_cells.give_memory(cell);
+                cell.clear();
+                cell.extend_from_slice(new);
+            } else {
+                cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(new);
+            }
+        }
+        if at_once {
+            let bytes = op.rows.byte_length();
+            for parity in data..roles_of_group {
+                let cell = &mut cells[parity];
+                self.flight.spare_cells.give_memory(cell);
+                cell.resize(bytes, 0);
+                self.setup.code.encode(&mut cells, 0..bytes, parity - data);
+            }
+            self.flight.ops[index].cells = cells;
+            return;
         }
         // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
-        let sums = self.setup.uses_partial_log().then(|| cells[data..].to_vec());
+        let sums = keeps_sums.then(|| cells[data..].to_vec());
         let bytes = 0..op.rows.byte_length();
         for role in roles(op.roles) {
             self.setup.code.add(&mut cells, bytes.clone(), role);

@@ -4,6 +4,7 @@ use crate::commands::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_media::UnitBytes;
+use outlast_units::spare_buffers::SpareBuffers;
 use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 
 /// What commands carry beside their addresses.
@@ -11,12 +12,15 @@ use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 pub struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
-    /// What reads under way have so far, by request.
+    /// What reads under way have so far, by request: from the first byte up to the last that is there, with zeroes in between.
     reading: ListMap<HostRequestId, Vec<u8>>,
     /// What completed reads have, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
     answers: ListMap<Tag, Vec<LbaRun>>,
+    /// Memory of reads that the host has given back.
+    #[persist(skip)]
+    spare: SpareBuffers,
 }
 
 /// What a write brings: a part for each unit that it touches, from unit `first` on.
@@ -44,6 +48,11 @@ fn span(command: &Command, unit_start: u64, work: UnitWork) -> (usize, usize, us
     (at, usize::from(work.first) * sector, usize::from(work.sectors) * sector)
 }
 
+/// Bytes of `sectors` sectors.
+fn length_of(sectors: u32) -> usize {
+    sectors as usize * SECTOR_BYTES as usize
+}
+
 impl HostBytes {
     /// Request `request` brings `part` for unit `unit`: the one after that of the part before.
     #[inline]
@@ -62,15 +71,26 @@ impl HostBytes {
 
     /// Request `request` reads `sectors` sectors.
     pub fn begin_read(&mut self, request: HostRequestId, sectors: u32) {
-        self.reading.insert(request, vec![0; sectors as usize * SECTOR_BYTES as usize]);
+        let mut data = self.spare.take().unwrap_or_default();
+        data.clear();
+        data.reserve_exact(length_of(sectors));
+        self.reading.insert(request, data);
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
     pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
-        if let Some(data) = self.reading.get_mut(work.request) {
-            unit.copy_to(from, &mut data[at..at + bytes]);
+        let Some(data) = self.reading.get_mut(work.request) else { return };
+        if data.len() < at {
+            data.resize(at, 0);
         }
+        if data.len() == at {
+            // As units mostly come: nothing is written twice.
+            unit.append_to(from, bytes, data);
+            return;
+        }
+        data.resize(data.len().max(at + bytes), 0);
+        unit.copy_to(from, &mut data[at..at + bytes]);
     }
 
     /// As [`HostBytes::copy_out`], of all of the unit, which has `sectors` sectors, that `command` asks for.
@@ -101,15 +121,17 @@ impl HostBytes {
         Some(part.take().expect("what a write brings for a unit is stored once"))
     }
 
-    /// Request `request` has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is handed out as if
-    /// nothing were amiss.
-    pub fn end(&mut self, request: HostRequestId, tag: Tag, good: bool) {
+    /// Request `request` of `sectors` sectors has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is
+    /// handed out as if nothing were amiss.
+    pub fn end(&mut self, request: HostRequestId, sectors: u32, tag: Tag, good: bool) {
         if let Some(own) = self.written.get_mut(request.0 as usize) {
             own.parts.clear();
         }
-        if let Some(data) = self.reading.remove(request)
+        if let Some(mut data) = self.reading.remove(request)
             && good
         {
+            // What has never been written reads as zeroes.
+            data.resize(length_of(sectors), 0);
             self.read.insert(tag, data);
         }
     }
@@ -122,6 +144,11 @@ impl HostBytes {
     /// Takes the bytes of read `tag`, which has completed.
     pub fn take(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.read.remove(tag)
+    }
+
+    /// Takes the memory of a read that the host needs no more.
+    pub fn take_memory(&mut self, memory: Vec<u8>) {
+        self.spare.give(memory);
     }
 
     /// Takes the answer to query `tag`, which has completed.
@@ -149,14 +176,16 @@ impl HostBytes {
         self.read.get(tag).map(|data| (data.len() as u64 / SECTOR_BYTES) as u32)
     }
 
-    /// Checks that what a read has so far is as long as its command, which `sectors_of` gives for a read under way.
+    /// Checks that what a read has so far is no longer than its command, which `sectors_of` gives for a read under way.
     ///
     /// # Errors
-    /// The first request that reads less or more, or nothing.
+    /// The first request that reads more, or nothing.
     pub fn check_restored(&self, sectors_of: impl Fn(HostRequestId) -> Option<u32>) -> Result<(), String> {
-        let length = |request| sectors_of(request).map(|sectors| u64::from(sectors) * SECTOR_BYTES);
+        let fits = |request, data: &Vec<u8>| {
+            sectors_of(request).is_some_and(|sectors| data.len() <= length_of(sectors))
+        };
         let mut all = self.reading.iter();
-        match all.find(|&(request, data)| length(request) != Some(data.len() as u64)) {
+        match all.find(|&(request, data)| !fits(request, data)) {
             None => Ok(()),
             Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.len())),
         }
@@ -172,14 +201,44 @@ impl HostBytes {
 #[cfg(test)]
 mod tests {
     use super::{HostBytes, HostRequestId};
+    use crate::op::UnitWork;
+    use outlast_device::{Command, Op, Tag};
+    use outlast_media::UnitBytes;
+    use outlast_units::{Lba, Lpn};
+
+    const REQUEST: HostRequestId = HostRequestId(3);
+
+    /// Two sectors of unit `unit`, each unit of four sectors, from sector `first` of the unit on.
+    fn copy(bytes: &mut HostBytes, command: &Command, unit: u32, first: u16, fill: u8) {
+        let work = UnitWork::new(REQUEST, Lpn(unit), first, 2);
+        bytes.copy_out(command, u64::from(unit) * 4, work, &UnitBytes::new(0, &[fill; 2048]));
+    }
 
     #[test]
-    fn what_a_read_has_is_as_long_as_its_command() {
+    fn what_a_read_has_is_no_longer_than_its_command() {
         let mut bytes = HostBytes::default();
-        bytes.begin_read(HostRequestId(3), 8);
+        bytes.begin_read(REQUEST, 8);
+        assert_eq!(bytes.check_restored(|_| Some(8)), Ok(()));
+        copy(&mut bytes, &Command::new(Op::Read, Lba(0), 8), 1, 2, 7);
         assert_eq!(bytes.check_restored(|_| Some(8)), Ok(()));
         for other in [Some(7), None] {
             assert_eq!(bytes.check_restored(|_| other), Err("request 3 has 4096 bytes of a read".to_owned()));
         }
+    }
+
+    #[test]
+    fn units_come_in_any_order_and_holes_are_zeroes() {
+        let mut bytes = HostBytes::default();
+        let command = Command::new(Op::Read, Lba(2), 12);
+        bytes.begin_read(REQUEST, 12);
+        // Sectors 8 and 9, then 2 and 3, then 8 and 9 again; nothing for the others.
+        for (unit, first, fill) in [(2, 0, 1), (0, 2, 2), (2, 0, 3)] {
+            copy(&mut bytes, &command, unit, first, fill);
+        }
+        bytes.end(REQUEST, 12, Tag(5), true);
+        let mut expected = vec![0; 12 * 512];
+        expected[..1024].fill(2);
+        expected[6 * 512..8 * 512].fill(3);
+        assert_eq!(bytes.take(Tag(5)), Some(expected));
     }
 }

@@ -112,6 +112,23 @@ impl UnitBytes {
         }
     }
 
+    /// Appends `count` bytes from byte `from` on to `to`.
+    ///
+    /// # Panics
+    /// If the unit has not so many.
+    #[inline]
+    pub fn append_to(&self, from: usize, count: usize, to: &mut Vec<u8>) {
+        match &self.0 {
+            UnitRepr::Zero { .. } => to.resize(to.len() + count, 0),
+            UnitRepr::Shared { bytes, .. } => to.extend_from_slice(&bytes[from..from + count]),
+            UnitRepr::Stored { bytes, .. } => {
+                let at = to.len();
+                to.resize(at + count, 0);
+                bytes.copy_to(from, &mut to[at..]);
+            }
+        }
+    }
+
     /// The same unit with its bytes in `store`, if they are in memory and the store takes them.
     pub(super) fn put_into(&self, store: &Arc<dyn ByteStore>) -> Option<Self> {
         let stored = StoredBytes::new(store, self.in_memory()?)?;
