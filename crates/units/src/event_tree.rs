@@ -2,6 +2,11 @@
 
 use crate::Nanos;
 
+/// Groups of a tree with three levels, whose lowest has [`LOWEST`] and whose middle one has four; and the numbers of sources that get such a tree.
+const FULL: usize = 1 + 4 + LOWEST;
+const LOWEST: usize = 16;
+const SOME: std::ops::RangeInclusive<usize> = 5..=4 * LOWEST;
+
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
 /// log₄(sources) times three comparisons, without branches and without allocation; the earliest is at the root. Equal times go to the
 /// source with the smaller number, so a run is reproducible.
@@ -25,13 +30,21 @@ pub struct EventTree {
     horizon: Nanos,
 }
 
+/// Sets what `group` holds in place `place`, of which the lowest two bits count; returns the least of the group.
+#[inline]
+fn put(group: &mut [u64; 4], place: usize, word: u64) -> u64 {
+    group[place % 4] = word;
+    let [first, second, third, fourth] = *group;
+    first.min(second).min(third.min(fourth))
+}
+
 impl EventTree {
     /// A tree of `sources` sources, none of which has an event.
     pub fn new(sources: usize) -> Self {
         let sources = sources.max(2);
         let bits = usize::BITS - (sources - 1).leading_zeros();
-        // Each group takes the place of one leaf and adds four.
-        let groups = (sources - 1).div_ceil(3);
+        // Each group takes the place of one leaf and adds four. Trees of some sources are full, so that all paths are equally long.
+        let groups = if SOME.contains(&sources) { FULL } else { (sources - 1).div_ceil(3) };
         // One less than the greatest time that fits: with all bits of the source set it would be the word for "never".
         let horizon = Nanos((u64::MAX >> bits) - 1);
         Self {
@@ -68,19 +81,31 @@ impl EventTree {
             assert!(at <= self.horizon, "an event at {at} lies beyond the horizon of {}", self.horizon);
             at.0 << self.bits | u64::from(source)
         };
-        let groups = self.groups.as_mut_slice();
-        let mut node = groups.len() + source as usize;
-        let mut least = key;
-        while node != 0 {
-            let place = node - 1;
-            let group = &mut groups[place / 4];
-            group[place % 4] = least;
-            let [first, second, third, fourth] = *group;
-            least = first.min(second).min(third.min(fourth));
-            node = place / 4;
-        }
+        let least = match <&mut [[u64; 4]; FULL]>::try_from(self.groups.as_mut_slice()) {
+            Ok(full) => {
+                // No loop and no bound to check: a path of three groups, of numbers that are known to be small.
+                let leaf = source as usize % (4 * LOWEST);
+                let least = put(&mut full[5 + leaf / 4], leaf, key);
+                let least = put(&mut full[1 + leaf / 16], leaf / 4, least);
+                put(&mut full[0], leaf / 16, least)
+            }
+            Err(_) => self.set_in_any(source, key),
+        };
         self.first = least;
         self.next = self.time_of(least);
+    }
+
+    /// Sets the word of `source` to `key` in a tree of any shape; returns the least of all. Not inlined, so that [`EventTree::set`] is.
+    #[inline(never)]
+    fn set_in_any(&mut self, source: u32, key: u64) -> u64 {
+        let groups = self.groups.as_mut_slice();
+        let (mut node, mut least) = (groups.len() + source as usize, key);
+        while node != 0 {
+            let place = node - 1;
+            least = put(&mut groups[place / 4], place, least);
+            node = place / 4;
+        }
+        least
     }
 
     /// Time in the word of a node.
