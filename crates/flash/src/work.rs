@@ -4,7 +4,6 @@ use crate::accounts::DieActivity;
 use crate::die::{DiePhase, SuspendedOp};
 use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
-use crate::op::FlashOp;
 use crate::op_kind::FlashOpKind;
 use outlast_media::ArrayWork;
 use outlast_units::{CoreId, DieId, Nanos};
@@ -94,8 +93,8 @@ impl<T: Copy> Flash<T> {
         reason = "pages of a program unit: at most one for each bit of a mask, and a unit has fewer than 2^32"
     )]
     pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
-        let FlashOp { mask, .. } = self.ops[op];
-        let (first_row, mode) = (self.ops[op].row(), self.ops[op].mode());
+        let operation = &self.ops[op];
+        let (mask, first_row, mode) = (operation.mask(), operation.row(), operation.mode());
         let (pages, mut rows) = self.unit.sensed(mask);
         // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
         let mut sense = self.timing.read(mode, first_row + rows.trailing_zeros());
@@ -110,11 +109,11 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         state.begin(now, op);
         state.phase = DiePhase::Sensing;
-        let channel = state.channel;
+        // Before the account, so that the die is looked up once: the order does not matter.
+        let start = self.channels[state.channel].interleave(now, self.timing.command());
         if !PLAIN {
             self.update_accounts(move |accounts| accounts.begin_sensing(now, die, op));
         }
-        let start = self.channels[channel].interleave(now, self.timing.command());
         self.events.set_die(die, start + sense);
         DieStep::Sensing(pages as u32)
     }
@@ -129,7 +128,8 @@ impl<T: Copy> Flash<T> {
     }
 
     pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
-        let (first_row, mode) = (self.ops[op].row(), self.ops[op].mode());
+        let operation = &self.ops[op];
+        let (first_row, mode) = (operation.row(), operation.mode());
         let mut program = self.timing.program(mode, first_row);
         for row in 1..self.unit.rows {
             program += self.timing.program(mode, first_row + row);

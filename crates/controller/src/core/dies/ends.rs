@@ -4,7 +4,7 @@ use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};
 use outlast_flash::{BlockRow, DieEvent};
 use outlast_units::slab::NIL;
-use outlast_units::{DieId, Lpn, Nanos};
+use outlast_units::{DieId, Lpn, Nanos, Pu};
 
 impl FlashCore {
     /// Something that die `die` did has ended. True if the drive is to settle before the die goes on.
@@ -39,6 +39,10 @@ impl FlashCore {
             context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
             self.wake_of::<PLAIN>(now, context, die);
             return false;
+        }
+        if tag.kind.is_program() && !context.fallible {
+            self.programmed(now, context, tag, ended.units());
+            return true;
         }
         let op = if tag.has_record {
             if context.reads[tag.cookie].failing != 0 {
@@ -123,36 +127,42 @@ impl FlashCore {
             OpKind::HostProgram | OpKind::RelocationProgram if context.fallible && self.program_fails(op) => {
                 self.program_failed(now, context, op);
             }
-            OpKind::HostProgram => {
-                self.flash_programmed(now, context, op);
-                self.host_programmed(now, context, op);
-            }
-            OpKind::RelocationProgram => {
-                self.flash_programmed(now, context, op);
-                self.relocation_programmed(now, context, op);
+            OpKind::HostProgram | OpKind::RelocationProgram => {
+                self.programmed(now, context, op.tag(), u32::from(op.units));
             }
             OpKind::Erase => self.relocation_erased(now, context, op),
         }
     }
 
-    /// A program unit is on flash.
+    /// The program of `tag`, `units` of whose units carry data, has ended well.
     #[inline]
-    pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        let sealed = self.ftl.programmed(op.pu);
+    fn programmed(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, units: u32) {
+        self.flash_programmed(now, context, tag.pu, units);
+        if tag.kind == OpKind::HostProgram {
+            self.host_programmed(now, context, tag, units);
+        } else {
+            self.relocation_programmed(now, context, tag, units);
+        }
+    }
+
+    /// Program unit `pu`, `units` of whose units carry data, is on flash.
+    #[inline]
+    pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
+        let sealed = self.ftl.programmed(pu);
         if let Some(own) = &mut self.cells {
             if self.ftl.layout().has_modes() {
-                own.set_mode(&self.ftl, op.pu);
+                own.set_mode(&self.ftl, pu);
             }
-            own.cells.programmed(self.ftl.layout().group_of_pu(op.pu), now + context.aged);
+            own.cells.programmed(self.ftl.layout().group_of_pu(pu), now + context.aged);
         }
         if sealed && self.scrub.is_some() {
-            let superblock = self.ftl.layout().place(op.pu).superblock;
+            let superblock = self.ftl.layout().place(pu).superblock;
             self.sealed(now, context, superblock);
             self.look_at_redundancy(now, context);
         }
-        if context.striped && op.units == 0 {
+        if context.striped && units == 0 {
             // Parity or partial parity has come: fewer may be exposed.
-            let stream = self.ftl.superblock(self.ftl.layout().place(op.pu).superblock).stream();
+            let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
             self.note_covered(now, stream);
         }
     }

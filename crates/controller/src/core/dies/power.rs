@@ -1,7 +1,7 @@
 //! Loss of power: what a core forgets, and how it goes on.
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::{InternalTask, Op, OpKind, Purpose};
+use crate::op::{InternalTask, OpKind, Purpose};
 use crate::read::{broken_units, units};
 use outlast_flash::OutstandingProgram;
 use outlast_ftl::{PowerAftermath, StreamCause};
@@ -185,7 +185,7 @@ impl FlashCore {
         self.look_at_alarms(now, context);
         for local in self.dies.indices() {
             let die = self.dies[local];
-            self.wake(now, context, die);
+            self.wake_of::<false>(now, context, die);
         }
         self.make_due(context, Due::Collect);
         self.make_due(context, Due::Scrub);
@@ -217,7 +217,7 @@ impl FlashCore {
                 continue;
             }
             self.ftl.tear(tag.pu, tear, draw);
-            self.flash_programmed(now, context, &Op::of_tag(tag, self.id, units, 0));
+            self.flash_programmed(now, context, tag.pu, units);
             taken.push(tag.pu);
         }
         taken

@@ -43,8 +43,8 @@ impl FlashCore {
         self.move_failed(now, context, own, op);
         self.program_held(now, context);
         match op.kind {
-            OpKind::HostProgram => self.host_programmed(now, context, op),
-            _ => self.relocation_programmed(now, context, op),
+            OpKind::HostProgram => self.host_programmed(now, context, op.tag(), u32::from(op.units)),
+            _ => self.relocation_programmed(now, context, op.tag(), u32::from(op.units)),
         }
         if sealed {
             self.sealed(now, context, superblock);

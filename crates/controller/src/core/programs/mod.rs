@@ -8,7 +8,7 @@ pub(crate) use map_flush::MapPrograms;
 pub(crate) use map_flush::MapTimer;
 
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::op::{InternalTask, Op, OpKind, Purpose};
+use crate::op::{InternalTask, OpKind, Purpose};
 use outlast_flash::DieQueue;
 use outlast_ftl::StreamCause;
 use outlast_settings::drive::WriteCache;
@@ -41,17 +41,23 @@ impl FlashCore {
         self.submit_program(now, context, DieQueue::Programs, purpose, units);
     }
 
-    /// A host program has ended: its units leave the buffer.
-    pub(crate) fn host_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        debug_assert!(op.kind == OpKind::HostProgram, "{:?} ends as a host program", op.kind);
-        self.buffer.leave(u32::from(op.units));
-        context.count_out(now, op.epoch);
+    /// The host program of `tag` has ended: its `units` units leave the buffer.
+    pub(crate) fn host_programmed(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        tag: Purpose,
+        units: u32,
+    ) {
+        debug_assert!(tag.kind == OpKind::HostProgram, "{:?} ends as a host program", tag.kind);
+        self.buffer.leave(units);
+        context.count_out(now, tag.cookie);
         if self.buffer.any_moved_in() {
-            self.end_moved_in(now, context, op.pu);
+            self.end_moved_in(now, context, tag.pu);
         }
         self.mark_pinned(context);
         if self.maps.any_in_flight() {
-            self.note_map_programmed(context, op.pu);
+            self.note_map_programmed(context, tag.pu);
         }
         if self.buffer.pacer().credit().is_mixed() {
             context.let_waiting_go();
@@ -140,17 +146,24 @@ impl FlashCore {
         self.submit_program(now, context, DieQueue::Internal(task), purpose, units);
     }
 
-    pub(crate) fn relocation_programmed(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
-        debug_assert!(op.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", op.kind);
+    /// The program of `tag` has ended: its `units` relocated units leave the buffer.
+    pub(crate) fn relocation_programmed(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        tag: Purpose,
+        units: u32,
+    ) {
+        debug_assert!(tag.kind == OpKind::RelocationProgram, "{:?} ends as one of relocation", tag.kind);
         context.flash.end_internal(now);
-        self.tasks.leave(u32::from(op.units));
-        self.tasks.program_ended(op.task, op.epoch, op.pu);
+        self.tasks.leave(units);
+        self.tasks.program_ended(tag.task, tag.cookie, tag.pu);
         if self.buffer.any_moved_in() {
-            self.end_moved_in(now, context, op.pu);
+            self.end_moved_in(now, context, tag.pu);
         }
         if context.write_cache() != WriteCache::Protected {
             self.make_due(context, Due::Formers);
-            self.make_due(context, Due::victim(op.task));
+            self.make_due(context, Due::victim(tag.task));
         }
         if !(context.is_settled() && self.collects_nothing()) {
             self.make_due_then(context, Due::Collect);
