@@ -75,10 +75,12 @@ impl DeadlineTree {
     /// The member that does something first, and when the first of all others does.
     #[inline]
     pub(crate) fn due(&self) -> (usize, Nanos) {
-        let (nodes, first) = (self.nodes.as_slice(), self.nodes[1]);
+        let first = self.nodes[1];
+        // Pair `i` is what is below node `i`.
+        let (pairs, _) = self.nodes.as_chunks::<2>();
         let (mut node, mut others) = (1, Nanos::MAX);
         while node < self.half {
-            let (left, right) = (nodes[2 * node], nodes[2 * node + 1]);
+            let [left, right] = pairs[node];
             let goes_right = left != first;
             others = others.min(if goes_right { left } else { right });
             node = 2 * node + usize::from(goes_right);

@@ -27,6 +27,7 @@ mod plain;
 mod ranges;
 mod repairs;
 mod roles;
+mod spare_cells;
 mod status;
 
 pub use error::{ArrayError, ArrayEvent, ArrayEventKind, RepairStep};

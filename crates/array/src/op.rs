@@ -113,7 +113,7 @@ pub(crate) struct GroupOp {
     pub(crate) epoch: Option<PassEpoch>,
     /// Bytes of log space held on each member.
     pub(crate) log_bytes: u64,
-    /// Content by role, over `rows`; of a role that nothing has come for empty, all of it where bytes are not kept.
+    /// Content by role, over `rows`; none where bytes are not kept. A role of which nothing has been read or computed has an empty cell.
     pub(crate) cells: Vec<Vec<u8>>,
     /// Runs of single roles to be rewritten besides.
     pub(crate) repairs: Vec<(u8, RowRange)>,
@@ -198,25 +198,32 @@ impl GroupOp {
         self.have | self.lost
     }
 
-    /// Takes `data`, which has been read, as the content of `role` in rows `part`.
-    #[inline]
-    pub(crate) fn take_cell(&mut self, role: usize, part: RowRange, data: Vec<u8>) {
-        if part == self.rows && data.len() == self.rows.byte_length() {
+    /// Puts `data`, which has been read of rows `rows` of role `role`, into its cell.
+    pub(crate) fn put_cell(&mut self, role: usize, rows: RowRange, data: Vec<u8>) {
+        if rows == self.rows && data.len() == rows.byte_length() {
             self.cells[role] = data;
-            return;
+        } else {
+            self.fill_cells(1 << role);
+            self.cells[role][rows.bytes(self.rows.first)].copy_from_slice(&data);
         }
-        self.fill_cells(1 << role);
-        self.cells[role][part.bytes(self.rows.first)].copy_from_slice(&data);
     }
 
-    /// Gives those cells of the roles in `set` that are empty zeroes, over all rows.
-    #[inline]
+    /// Fills the cells of the roles in `set` that have no content yet with zeroes.
     pub(crate) fn fill_cells(&mut self, set: u64) {
+        let bytes = self.rows.byte_length();
         for role in roles(set) {
             if self.cells[role].is_empty() {
-                self.cells[role] = vec![0; self.rows.byte_length()];
+                self.cells[role].resize(bytes, 0);
             }
         }
+    }
+
+    /// True if the redundancy of a write is computed at once from all data, when the new data is there; else it is summed up window by window.
+    /// `data_set`: the data roles; `keeps_sums`: a record needs the sums without the new data.
+    pub(crate) fn computes_at_once(&self, data_set: u64, keeps_sums: bool) -> bool {
+        let is_one_window = self.window == self.rows && self.overlay == self.rows;
+        let is_from_data = matches!(self.method, WriteMethod::Full | WriteMethod::Complete) && self.lost == 0;
+        is_one_window && is_from_data && !keeps_sums && data_set & !(self.have | self.roles) == 0
     }
 
     /// Stores the sums of a partial record until the record is made.
@@ -225,12 +232,12 @@ impl GroupOp {
         self.record = Some(Box::new(GroupRecord { group: self.group, rows: self.rows, content }));
     }
 
-    /// The content of a record that holds all new chunks; `count`: how many roles a group has.
-    pub(crate) fn cells_content(&self, count: usize) -> RecordContent {
+    /// The content of a record that holds all new chunks; `roles`: the roles of a group.
+    pub(crate) fn cells_content(&self, roles: usize) -> RecordContent {
         let keep = |role: usize| {
             if self.write_set >> role & 1 == 1 { self.cells[role].clone() } else { Vec::new() }
         };
-        let cells = if self.cells.is_empty() { Vec::new() } else { (0..count).map(keep).collect() };
+        let cells = if self.cells.is_empty() { Vec::new() } else { (0..roles).map(keep).collect() };
         RecordContent::Cells { set: self.write_set, cells, moves: self.moves }
     }
 }

@@ -47,6 +47,9 @@ pub trait Device {
         None
     }
 
+    /// Takes back the memory of data that was [taken](Device::take_data), for data to come.
+    fn return_data(&mut self, _memory: Vec<u8>) {}
+
     /// The answer to the completed [`Op::LbaStatus`] `tag`: runs in order of address that do not touch, except for runs that differ in
     /// `readable`. Once for each such command; `None` where the device knows of nothing.
     fn take_lba_status(&mut self, _tag: Tag) -> Option<Vec<LbaRun>> {

@@ -10,10 +10,18 @@ pub(crate) const fn ones(count: u32) -> u64 {
 /// The lowest `count` bits of those set in `mask`.
 #[inline]
 pub(crate) fn lowest(mask: u64, count: u32) -> u64 {
-    if mask.count_ones() <= count {
-        return mask;
+    if mask.count_ones() <= count { mask } else { lowest_of_more(mask, count) }
+}
+
+/// The lowest `count` bits of those set in `mask`, which are more.
+#[inline]
+pub(crate) fn lowest_of_more(mask: u64, count: u32) -> u64 {
+    debug_assert!(mask.count_ones() > count, "{count} bits of {mask:b}");
+    let (mut above, mut left) = (mask, count);
+    while left != 0 {
+        above &= above - 1;
+        left -= 1;
     }
-    let above = (0..count).fold(mask, |bits, _| bits & (bits - 1));
     mask ^ above
 }
 
@@ -52,14 +60,15 @@ impl BitSet {
         self.0[bit as usize / 64] &= !(1 << (bit % 64));
     }
 
-    /// The `count` bits from `first` on, at most 64, the first one lowest.
+    /// The `count` bits from `first` on, 1 to 64, the first one lowest.
     #[inline]
     pub(crate) fn mask(&self, first: u32, count: u32) -> u64 {
+        debug_assert!((1..=64).contains(&count), "{count} bits of a word");
         let (word, shift) = (first as usize / 64, first % 64);
-        let low = self.0[word] >> shift;
+        let (low, others) = (self.0[word] >> shift, 64 - count);
         // They may straddle two words.
-        let bits = if shift + count <= 64 { low } else { low | self.0[word + 1] << (64 - shift) };
-        bits & ones(count)
+        let bits = if shift <= others { low } else { low | self.0[word + 1] << (64 - shift) };
+        bits << others >> others
     }
 
     /// Clears those bits from `first` on, 64 of them, that are set in `mask`.
@@ -72,11 +81,12 @@ impl BitSet {
         }
     }
 
-    /// Sets the `count` bits from `first` on, at most 64.
+    /// Sets the `count` bits from `first` on, 1 to 64.
     #[inline]
     pub(crate) fn set_run(&mut self, first: u32, count: u32) {
+        debug_assert!((1..=64).contains(&count), "{count} bits of a word");
         let (word, shift) = (first as usize / 64, first % 64);
-        let run = ones(count);
+        let run = u64::MAX >> (64 - count);
         self.0[word] |= run << shift;
         if shift + count > 64 {
             self.0[word + 1] |= run >> (64 - shift);
@@ -112,7 +122,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn does_what_a_set_of_numbers_does(steps in proptest::collection::vec((0u8..5, 0u32..130, 0u32..=64, proptest::num::u64::ANY), 1..60)) {
+        fn does_what_a_set_of_numbers_does(steps in proptest::collection::vec((0u8..5, 0u32..130, 1u32..=64, proptest::num::u64::ANY), 1..60)) {
             const COUNT: u32 = 200;
             let (mut bits, mut set) = (BitSet::new(COUNT as usize), BTreeSet::new());
             for (step, first, count, mask) in steps {

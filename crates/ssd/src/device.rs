@@ -55,6 +55,10 @@ impl Device for Ssd {
         self.context.commands.bytes.take(tag)
     }
 
+    fn return_data(&mut self, memory: Vec<u8>) {
+        self.context.commands.bytes.take_memory(memory);
+    }
+
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
         self.context.commands.bytes.take_answer(tag)
     }

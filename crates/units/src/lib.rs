@@ -16,6 +16,7 @@ mod rate;
 pub mod rng;
 mod schema;
 pub mod slab;
+pub mod spare_buffers;
 mod stream;
 mod tally;
 mod text;

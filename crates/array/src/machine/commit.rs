@@ -51,7 +51,7 @@ impl<D: Device> Array<D> {
     ) {
         let op = &mut self.flight.ops[index];
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
-        let mut cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
+        let cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
         let host_op = if kind == GroupOpKind::Trim { HostOp::Trim } else { HostOp::Write };
         let place = self.layout.place(group, moves);
         for (role, part) in runs {
@@ -63,13 +63,7 @@ impl<D: Device> Array<D> {
                 self.count_repair(kind, ColumnDevice::Member(column), part.len(), false);
             }
             let write = Command { fua, placement, ..command(host_op, base + u64::from(part.first), part) };
-            let data = cells.get_mut(usize::from(role)).filter(|_| host_op == HostOp::Write);
-            let data = data.map(|cell| {
-                if cell.is_empty() {
-                    cell.resize(rows.byte_length(), 0);
-                }
-                &*cell
-            });
+            let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
             let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
             self.flight.ops[index].left += 1;
             let (sub_kind, device) = (MemberCommandKind::Write(index), ColumnDevice::Member(column));

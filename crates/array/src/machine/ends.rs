@@ -44,7 +44,7 @@ impl<D: Device> Array<D> {
         let (rows, marked, log_bytes) = (op.rows, op.marked, op.log_bytes);
         op.committing = false;
         if !op.cells.is_empty() {
-            op.cells = Vec::new();
+            self.flight.spare_cells.take_back(std::mem::take(&mut op.cells));
         }
         if op.record.is_some() {
             op.record = None;

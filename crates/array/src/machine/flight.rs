@@ -5,6 +5,7 @@ use crate::ids::{GroupOpId, HostCommandId, RepairId};
 use crate::locks::RowLocks;
 use crate::member_command::{MemberCommand, MemberCommandKind};
 use crate::op::{GroupOp, GroupOpKind, HostCommand};
+use crate::spare_cells::SpareCells;
 use outlast_device::{Command, Completion, LatencyCause, Outcome, SectorRun, Tag};
 use outlast_units::slab::Slab;
 use outlast_units::{Lba, ListMap, Nanos};
@@ -38,6 +39,9 @@ pub(super) struct ArrayFlight {
     pub(super) direct_reads: u32,
     /// Writes and trims of host data without a lock.
     pub(super) direct_changes: u32,
+    /// Memory for the content of operations.
+    #[persist(skip)]
+    pub(super) spare_cells: SpareCells,
     /// Time at which the last host command ended.
     pub(super) last_host: Option<Nanos>,
 }
@@ -54,6 +58,7 @@ impl ArrayFlight {
             replaying: 0,
             direct_reads: 0,
             direct_changes: 0,
+            spare_cells: SpareCells::default(),
             last_host: None,
         }
     }

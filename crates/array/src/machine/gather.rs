@@ -20,7 +20,7 @@ impl<D: Device> Array<D> {
             return;
         }
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
-            self.flight.ops[index].cells = vec![Vec::new(); self.layout.roles];
+            self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
         loop {
             match self.planner().plan(&self.flight.ops[index]) {
@@ -91,9 +91,12 @@ impl<D: Device> Array<D> {
         if outcome == Outcome::Ok {
             op.have |= 1 << role;
             if self.setup.bytes {
-                let device = self.members.device_mut(sub.device);
-                if let Some(data) = device.and_then(|device| device.take_data(tag)) {
-                    op.take_cell(role, sub.rows, data);
+                if let Some(device) = self.members.device_mut(sub.device)
+                    && let Some(data) = device.take_data(tag)
+                {
+                    op.put_cell(role, sub.rows, data);
+                    // The cell keeps the device's memory, which gets other memory for it.
+                    self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
                 }
             }
         } else {

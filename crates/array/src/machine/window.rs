@@ -73,14 +73,16 @@ impl<D: Device> Array<D> {
     fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let op = &mut self.flight.ops[index];
-        // A write that reads no old parity begins its sums with nothing, and the written roles are the host's: neither needs zeroes.
-        let used = match (op.kind, op.method) {
-            (GroupOpKind::Write, WriteMethod::Delta) => op.roles | !self.layout.data_set,
-            (GroupOpKind::Write, WriteMethod::Full) => 0,
-            (GroupOpKind::Write, WriteMethod::Complete) => self.layout.data_set & !op.roles,
-            _ => u64::MAX,
-        };
-        op.fill_cells(used & self.layout.role_set);
+        let is_write = op.kind == GroupOpKind::Write;
+        if is_write && op.computes_at_once(self.layout.data_set, self.setup.uses_partial_log()) {
+            return;
+        }
+        let is_delta = is_write && op.method == WriteMethod::Delta;
+        op.fill_cells(if is_delta {
+            op.roles | self.layout.role_set & !self.layout.data_set
+        } else {
+            self.layout.role_set
+        });
         let mut cells = std::mem::take(&mut op.cells);
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
@@ -102,7 +104,7 @@ impl<D: Device> Array<D> {
                     WriteMethod::Complete | WriteMethod::Decode => self.layout.data_set & !op.roles,
                 };
                 if op.method != WriteMethod::Delta {
-                    for parity in cells[data..].iter_mut().filter(|parity| !parity.is_empty()) {
+                    for parity in &mut cells[data..] {
                         parity[range.clone()].fill(0);
                     }
                 }
@@ -226,7 +228,9 @@ impl<D: Device> Array<D> {
         if !self.setup.bytes {
             return;
         }
-        let data = self.layout.data;
+        let (data, roles_of_group) = (self.layout.data, self.layout.roles);
+        let keeps_sums = self.setup.uses_partial_log();
+        let at_once = self.flight.ops[index].computes_at_once(self.layout.data_set, keeps_sums);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
         let host = &self.flight.hosts[op.host_command()];
@@ -235,19 +239,28 @@ impl<D: Device> Array<D> {
             let bytes = op.overlay.byte_length();
             let from = to_length(first * SECTOR_BYTES);
             let new = &host.data[from..from + bytes];
-            if op.overlay == op.rows {
-                cells[role].clear();
-                cells[role].extend_from_slice(new);
+            if at_once {
+                let cell = &mut cells[role];
+                self.flight.spare_cells.give_memory(cell);
+                cell.clear();
+                cell.extend_from_slice(new);
             } else {
-                cells[role].resize(op.rows.byte_length(), 0);
                 cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(new);
             }
         }
+        if at_once {
+            let bytes = op.rows.byte_length();
+            for parity in data..roles_of_group {
+                let cell = &mut cells[parity];
+                self.flight.spare_cells.give_memory(cell);
+                cell.resize(bytes, 0);
+                self.setup.code.encode(&mut cells, 0..bytes, parity - data);
+            }
+            self.flight.ops[index].cells = cells;
+            return;
+        }
         // The partial log keeps the sums without the new data: with it, replay can combine whatever of the new data was written.
-        let sums = self.setup.uses_partial_log().then(|| {
-            cells[data..].iter_mut().for_each(|sum| sum.resize(op.rows.byte_length(), 0));
-            cells[data..].to_vec()
-        });
+        let sums = keeps_sums.then(|| cells[data..].to_vec());
         let bytes = 0..op.rows.byte_length();
         for role in roles(op.roles) {
             self.setup.code.add(&mut cells, bytes.clone(), role);

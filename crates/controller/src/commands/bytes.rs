@@ -4,6 +4,7 @@ use crate::commands::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{Command, LbaRun, Tag};
 use outlast_media::UnitBytes;
+use outlast_units::spare_buffers::SpareBuffers;
 use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 
 /// What commands carry beside their addresses.
@@ -11,45 +12,15 @@ use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 pub struct HostBytes {
     /// What writes under way bring, by request; those that have ended are empty.
     written: Vec<Written>,
-    /// What reads under way have so far, by request.
-    reading: ListMap<HostRequestId, ReadData>,
+    /// What reads under way have so far, by request: from the first byte up to the last that is there, with zeroes in between.
+    reading: ListMap<HostRequestId, Vec<u8>>,
     /// What completed reads have, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
     answers: ListMap<Tag, Vec<LbaRun>>,
-}
-
-/// What a read under way has so far.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-struct ReadData {
-    /// Bytes that the command reads.
-    whole: u32,
-    /// The first of them. Those behind are zero unless they are still to come: a buffer that is about to be filled is not cleared before.
-    bytes: Vec<u8>,
-}
-
-impl ReadData {
-    /// Puts `length` bytes of `unit`, from its byte `from` on, at byte `at`.
-    #[inline]
-    fn put(&mut self, at: usize, length: usize, unit: &UnitBytes, from: usize) {
-        if at > self.bytes.len() {
-            self.bytes.resize(at, 0);
-        }
-        if at == self.bytes.len() {
-            unit.append_to(from, length, &mut self.bytes);
-            return;
-        }
-        if at + length > self.bytes.len() {
-            self.bytes.resize(at + length, 0);
-        }
-        unit.copy_to(from, &mut self.bytes[at..at + length]);
-    }
-
-    /// All of it: what nothing has come for is zero.
-    fn into_bytes(mut self) -> Vec<u8> {
-        self.bytes.resize(self.whole as usize, 0);
-        self.bytes
-    }
+    /// Memory of reads that the host has given back.
+    #[persist(skip)]
+    spare: SpareBuffers,
 }
 
 /// What a write brings: a part for each unit that it touches, from unit `first` on.
@@ -77,6 +48,11 @@ fn span(command: &Command, unit_start: u64, work: UnitWork) -> (usize, usize, us
     (at, usize::from(work.first) * sector, usize::from(work.sectors) * sector)
 }
 
+/// Bytes of `sectors` sectors.
+fn length_of(sectors: u32) -> usize {
+    sectors as usize * SECTOR_BYTES as usize
+}
+
 impl HostBytes {
     /// Request `request` brings `part` for unit `unit`: the one after that of the part before.
     #[inline]
@@ -95,16 +71,26 @@ impl HostBytes {
 
     /// Request `request` reads `sectors` sectors.
     pub fn begin_read(&mut self, request: HostRequestId, sectors: u32) {
-        let whole = sectors * SECTOR_BYTES as u32;
-        self.reading.insert(request, ReadData { whole, bytes: Vec::with_capacity(whole as usize) });
+        let mut data = self.spare.take().unwrap_or_default();
+        data.clear();
+        data.reserve_exact(length_of(sectors));
+        self.reading.insert(request, data);
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
     pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
-        if let Some(data) = self.reading.get_mut(work.request) {
-            data.put(at, bytes, unit, from);
+        let Some(data) = self.reading.get_mut(work.request) else { return };
+        if data.len() < at {
+            data.resize(at, 0);
         }
+        if data.len() == at {
+            // As units mostly come: nothing is written twice.
+            unit.append_to(from, bytes, data);
+            return;
+        }
+        data.resize(data.len().max(at + bytes), 0);
+        unit.copy_to(from, &mut data[at..at + bytes]);
     }
 
     /// As [`HostBytes::copy_out`], of all of the unit, which has `sectors` sectors, that `command` asks for.
@@ -135,16 +121,18 @@ impl HostBytes {
         Some(part.take().expect("what a write brings for a unit is stored once"))
     }
 
-    /// Request `request` has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is handed out as if
-    /// nothing were amiss.
-    pub fn end(&mut self, request: HostRequestId, tag: Tag, good: bool) {
+    /// Request `request` of `sectors` sectors has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is
+    /// handed out as if nothing were amiss.
+    pub fn end(&mut self, request: HostRequestId, sectors: u32, tag: Tag, good: bool) {
         if let Some(own) = self.written.get_mut(request.0 as usize) {
             own.parts.clear();
         }
-        if let Some(data) = self.reading.remove(request)
+        if let Some(mut data) = self.reading.remove(request)
             && good
         {
-            self.read.insert(tag, data.into_bytes());
+            // What has never been written reads as zeroes.
+            data.resize(length_of(sectors), 0);
+            self.read.insert(tag, data);
         }
     }
 
@@ -156,6 +144,11 @@ impl HostBytes {
     /// Takes the bytes of read `tag`, which has completed.
     pub fn take(&mut self, tag: Tag) -> Option<Vec<u8>> {
         self.read.remove(tag)
+    }
+
+    /// Takes the memory of a read that the host needs no more.
+    pub fn take_memory(&mut self, memory: Vec<u8>) {
+        self.spare.give(memory);
     }
 
     /// Takes the answer to query `tag`, which has completed.
@@ -183,19 +176,18 @@ impl HostBytes {
         self.read.get(tag).map(|data| (data.len() as u64 / SECTOR_BYTES) as u32)
     }
 
-    /// Checks that a read has room for as much as its command reads, which `sectors_of` gives for a read under way, and has no more than that.
+    /// Checks that what a read has so far is no longer than its command, which `sectors_of` gives for a read under way.
     ///
     /// # Errors
-    /// The first request that reads less or more, or nothing.
+    /// The first request that reads more, or nothing.
     pub fn check_restored(&self, sectors_of: impl Fn(HostRequestId) -> Option<u32>) -> Result<(), String> {
-        let length = |request| sectors_of(request).map(|sectors| u64::from(sectors) * SECTOR_BYTES);
-        let mut all = self.reading.iter();
-        let is_wrong = |&(request, data): &(HostRequestId, &ReadData)| {
-            length(request) != Some(data.whole.into()) || data.bytes.len() > data.whole as usize
+        let fits = |request, data: &Vec<u8>| {
+            sectors_of(request).is_some_and(|sectors| data.len() <= length_of(sectors))
         };
-        match all.find(is_wrong) {
+        let mut all = self.reading.iter();
+        match all.find(|&(request, data)| !fits(request, data)) {
             None => Ok(()),
-            Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.whole)),
+            Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.len())),
         }
     }
 
@@ -208,13 +200,26 @@ impl HostBytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{HostBytes, HostRequestId, ReadData};
+    use super::{HostBytes, HostRequestId};
+    use crate::op::UnitWork;
+    use outlast_device::{Command, Op, Tag};
     use outlast_media::UnitBytes;
+    use outlast_units::{Lba, Lpn};
+
+    const REQUEST: HostRequestId = HostRequestId(3);
+
+    /// Two sectors of unit `unit`, each unit of four sectors, from sector `first` of the unit on.
+    fn copy(bytes: &mut HostBytes, command: &Command, unit: u32, first: u16, fill: u8) {
+        let work = UnitWork::new(REQUEST, Lpn(unit), first, 2);
+        bytes.copy_out(command, u64::from(unit) * 4, work, &UnitBytes::new(0, &[fill; 2048]));
+    }
 
     #[test]
-    fn what_a_read_has_is_as_long_as_its_command() {
+    fn what_a_read_has_is_no_longer_than_its_command() {
         let mut bytes = HostBytes::default();
-        bytes.begin_read(HostRequestId(3), 8);
+        bytes.begin_read(REQUEST, 8);
+        assert_eq!(bytes.check_restored(|_| Some(8)), Ok(()));
+        copy(&mut bytes, &Command::new(Op::Read, Lba(0), 8), 1, 2, 7);
         assert_eq!(bytes.check_restored(|_| Some(8)), Ok(()));
         for other in [Some(7), None] {
             assert_eq!(bytes.check_restored(|_| other), Err("request 3 has 4096 bytes of a read".to_owned()));
@@ -222,17 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn units_of_a_read_come_in_any_order_and_what_is_missing_is_zero() {
-        let unit = UnitBytes::new(1, &[7; 1024]);
-        let mut data = ReadData { whole: 5120, bytes: Vec::new() };
-        data.put(2048, 1024, &unit, 0);
-        data.put(512, 512, &unit, 512);
-        data.put(2560, 1024, &UnitBytes::zero(2), 0);
-        data.put(3584, 512, &unit, 0);
-        let mut expected = vec![0; 5120];
-        expected[512..1024].fill(7);
-        expected[2048..2560].fill(7);
-        expected[3584..4096].fill(7);
-        assert_eq!(data.into_bytes(), expected);
+    fn units_come_in_any_order_and_holes_are_zeroes() {
+        let mut bytes = HostBytes::default();
+        let command = Command::new(Op::Read, Lba(2), 12);
+        bytes.begin_read(REQUEST, 12);
+        // Sectors 8 and 9, then 2 and 3, then 8 and 9 again; nothing for the others.
+        for (unit, first, fill) in [(2, 0, 1), (0, 2, 2), (2, 0, 3)] {
+            copy(&mut bytes, &command, unit, first, fill);
+        }
+        bytes.end(REQUEST, 12, Tag(5), true);
+        let mut expected = vec![0; 12 * 512];
+        expected[..1024].fill(2);
+        expected[6 * 512..8 * 512].fill(3);
+        assert_eq!(bytes.take(Tag(5)), Some(expected));
     }
 }

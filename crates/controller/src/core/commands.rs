@@ -138,7 +138,7 @@ impl CoreContext {
             self.unsettled.add_effect(Effect::StatusDone { request: id, command, tag: request.tag });
         }
         if self.config.bytes {
-            self.commands.bytes.end(id, request.tag, request.is_good());
+            self.commands.bytes.end(id, request.command.sectors, request.tag, request.is_good());
         }
         self.commands.complete(now, request);
         if request.is_early() {

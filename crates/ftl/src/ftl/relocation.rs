@@ -1,6 +1,6 @@
 //! Relocation: moving the valid units of a superblock. `choices` picks the superblock.
 
-use crate::bits::{lowest, ones};
+use crate::bits::{lowest, lowest_of_more};
 use crate::ftl::Ftl;
 use crate::pages::UnitRun;
 use outlast_decisions::SuperblockState;
@@ -36,28 +36,34 @@ impl Ftl {
     #[inline]
     pub fn relocate_units(&mut self, stream: Stream, pu: Pu, units: u64) -> RelocatedUnits {
         debug_assert!(units != 0, "no unit is to be moved");
-        let (superblock, within) = self.space.layout().within_superblock(pu);
-        let valid = units & self.valid_units(superblock, within);
+        let layout = self.space.layout();
+        let (superblock, first) = (layout.superblock_of_pu(pu), layout.first_slot_of(pu));
+        let valid = match self.space.superblocks().state(superblock) {
+            SuperblockState::Collecting => units & self.pages.map().valid_in(first, layout.units_per_pu()),
+            _ => 0,
+        };
         if valid == 0 {
             return RelocatedUnits { stale: units.count_ones(), remaining: 0, completed: None };
         }
-        if self.space.frontiers()[stream].is_full() {
+        let mut frontier = &self.space.frontiers()[stream];
+        if frontier.is_full() {
             self.space.open_for_moved(stream, &mut self.pages);
+            frontier = &self.space.frontiers()[stream];
         }
-        let (valid_count, left) = (count_few(valid), self.space.frontiers()[stream].left_in_pu());
+        let (valid_count, left) = (count_few(valid), frontier.left_in_pu());
         let moved = if valid_count <= left {
             UnitRun(valid, valid_count)
         } else {
-            UnitRun(lowest(valid, left), left)
+            UnitRun(lowest_of_more(valid, left), left)
         };
-        let (cause, first) =
-            (self.space.superblocks().moved_for(superblock), self.space.layout().first_slot_of(pu));
-        let to = self.pages.move_units(&mut self.space, stream, superblock, first, moved, cause);
+        let cause = self.space.superblocks().moved_for(superblock);
+        let (into, to) = (frontier.superblock(), frontier.next());
+        self.pages.move_units(&mut self.space, (superblock, first), moved, (into, to), cause);
         let UnitRun(moved, count) = moved;
         let filled = self.space.take_slots(stream, count, &mut self.pages);
         // Units above the one that fills a program unit have not been considered, valid or stale.
         debug_assert!(filled || moved == valid, "units are left over, and so is room");
-        let looked_at = if filled { units & ones(64 - moved.leading_zeros()) } else { units };
+        let looked_at = if filled { units & (u64::MAX >> moved.leading_zeros()) } else { units };
         let stale = looked_at & !moved;
         RelocatedUnits {
             stale: if stale == 0 { 0 } else { stale.count_ones() },
@@ -78,17 +84,12 @@ impl Ftl {
             }
             let frontier = &self.space.frontiers()[stream];
             let (left, broken) = (frontier.left_in_pu(), frontier.is_broken());
+            let (into, to) = (frontier.superblock(), frontier.next());
             let moved = lowest(left_to_move, frontier.stretch());
             left_to_move &= !moved;
             let count = moved.count_ones();
-            let to = self.pages.move_units(
-                &mut self.space,
-                stream,
-                superblock,
-                first,
-                UnitRun(moved, count),
-                cause,
-            );
+            let moved = UnitRun(moved, count);
+            self.pages.move_units(&mut self.space, (superblock, first), moved, (into, to), cause);
             if count < left {
                 self.space.take_slots(stream, count, &mut self.pages);
                 continue;

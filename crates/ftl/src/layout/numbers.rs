@@ -77,6 +77,12 @@ impl SlotLayout {
         Group(self.by_lane.quotient(pu.0))
     }
 
+    /// The superblock of program unit `pu`.
+    #[inline]
+    pub(crate) fn superblock_of_pu(&self, pu: Pu) -> SuperblockId {
+        SuperblockId(self.pus_per_superblock.quotient(pu.0))
+    }
+
     /// The superblock of program unit `pu`, and the number of `pu` within it.
     #[inline]
     pub(crate) fn within_superblock(&self, pu: Pu) -> (SuperblockId, PuWithin) {
@@ -91,6 +97,13 @@ impl SlotLayout {
         debug_assert!(pu_within.0 < self.pus_per_superblock(), "program unit {pu_within} of a superblock");
         let (row, lane) = self.by_lane.divide(pu_within.0);
         (row, LaneIndex(lane))
+    }
+
+    /// The first page row of program unit `within` of a superblock.
+    #[inline]
+    pub fn first_row_of(&self, within: PuWithin) -> Row {
+        debug_assert!(within.0 < self.pus_per_superblock(), "program unit {within} of a superblock");
+        Row(self.by_lane.quotient(within.0) * self.rows_per_pu)
     }
 
     /// Place of program unit `pu`.

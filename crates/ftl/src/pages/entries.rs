@@ -267,32 +267,29 @@ impl PageTable {
         }
     }
 
-    /// Moves the units in those slots of `superblock` from `first` on that are set in `moved`, all valid, to the slots at the frontier of
-    /// `stream`, which is then to be set on. Returns the first of these slots.
+    /// Moves the units in those slots of a superblock from `first` on that are set in `moved`, all valid, to the slots of superblock `into` from
+    /// `to` on, at the frontier of a stream, which is then to be set on.
     #[inline]
     pub(crate) fn move_units(
         &mut self,
         space: &mut FlashSpace,
-        stream: Stream,
-        superblock: SuperblockId,
-        first: Ppn,
+        (superblock, first): (SuperblockId, Ppn),
         moved: UnitRun,
+        (into, to): (SuperblockId, Ppn),
         cause: StreamCause,
-    ) -> Ppn {
+    ) {
         debug_assert!(
             space.layout().superblock_of(first) == superblock,
             "slot {first} is not of {superblock}"
         );
         let UnitRun(units, count) = moved;
         debug_assert!(units.count_ones() == count, "{count} units move, of {units:b}");
-        let to = space.frontiers()[stream].next();
         self.map.relocate(first, units, count, to);
         if space.contents().is_some() || self.tracks_writes {
             self.carry_contents(space, first, units, to);
         }
         debug_assert!(self.map.is_valid(to), "the first unit that moved is not where it went");
-        space.move_valid(superblock, stream, count);
+        space.move_valid(superblock, into, count);
         space.counts_mut().count_units(cause.moved(), count);
-        to
     }
 }

@@ -84,10 +84,10 @@ impl FlashSpace {
         self.pus.superblocks.remove_valid(self.pus.layout.superblock_of(slot));
     }
 
-    /// Counts `count` valid units of superblock `from` as moved to the open superblock of `stream`.
+    /// Counts `count` valid units of superblock `from` as moved to the open superblock `into`.
     #[inline]
-    pub(crate) fn move_valid(&mut self, from: SuperblockId, stream: Stream, count: u32) {
-        self.pus.superblocks.move_valid(from, self.frontiers[stream].superblock(), count);
+    pub(crate) fn move_valid(&mut self, from: SuperblockId, into: SuperblockId, count: u32) {
+        self.pus.superblocks.move_valid(from, into, count);
     }
 
     /// True if `stream` may open a superblock.
@@ -197,7 +197,10 @@ impl FlashSpace {
 
     /// [`FlashSpace::programmed`](Self::programmed) of `count` program units of one superblock, at most 64, from `first` on. Only for program units that are of no cover and
     /// release no origin.
-    #[allow(clippy::inline_always, reason = "as Ftl::programmed")]
+    #[allow(
+        clippy::inline_always,
+        reason = "for each program, where the count is known to be one: most of it falls away"
+    )]
     #[inline(always)]
     pub(crate) fn programmed_run(
         &mut self,

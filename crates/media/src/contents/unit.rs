@@ -112,20 +112,20 @@ impl UnitBytes {
         }
     }
 
-    /// Appends `length` bytes, from byte `from` on, to `to`.
+    /// Appends `count` bytes from byte `from` on to `to`.
     ///
     /// # Panics
     /// If the unit has not so many.
     #[inline]
-    pub fn append_to(&self, from: usize, length: usize, to: &mut Vec<u8>) {
-        if let UnitRepr::Shared { bytes, .. } = &self.0 {
-            to.extend_from_slice(&bytes[from..from + length]);
-            return;
-        }
-        let old = to.len();
-        to.resize(old + length, 0);
-        if let UnitRepr::Stored { bytes, .. } = &self.0 {
-            bytes.copy_to(from, &mut to[old..]);
+    pub fn append_to(&self, from: usize, count: usize, to: &mut Vec<u8>) {
+        match &self.0 {
+            UnitRepr::Zero { .. } => to.resize(to.len() + count, 0),
+            UnitRepr::Shared { bytes, .. } => to.extend_from_slice(&bytes[from..from + count]),
+            UnitRepr::Stored { bytes, .. } => {
+                let at = to.len();
+                to.resize(at + count, 0);
+                bytes.copy_to(from, &mut to[at..]);
+            }
         }
     }
 

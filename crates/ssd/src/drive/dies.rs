@@ -26,7 +26,7 @@ impl Ssd {
     pub(crate) fn wake_waiting(&mut self, now: Nanos) {
         if let Some(die) = self.context.take_waiting_die() {
             let core = self.context.places[die].core;
-            self.cores[core].wake(now, &mut self.context, die);
+            self.cores[core].wake_of::<false>(now, &mut self.context, die);
         }
     }
 

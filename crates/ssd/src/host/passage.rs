@@ -24,9 +24,10 @@ impl Ssd {
         self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
     }
 
-    /// A command that was kept on its way is at the drive.
+    /// A command that was kept outside by `cause` until now is at the drive.
     #[inline(never)]
-    fn arrive_late(&mut self, now: Nanos, submission: &Submission) {
+    fn arrive_late(&mut self, now: Nanos, submission: &Submission, cause: LatencyCause) {
+        self.context.note(move |ledger| ledger.kept_out(now, submission.tag, cause));
         self.arrive(now, submission.command, submission.tag, &submission.data);
     }
 
@@ -42,8 +43,7 @@ impl Ssd {
     /// The drive is ready, if it is time: commands that have waited for that come in.
     pub(crate) fn let_in(&mut self, now: Nanos) {
         for submission in self.host.open(now) {
-            self.note_kept_out(now, submission.tag, LatencyCause::Mount);
-            self.arrive_late(now, &submission);
+            self.arrive_late(now, &submission, LatencyCause::Mount);
             self.settle(now);
         }
     }
@@ -54,18 +54,12 @@ impl Ssd {
             let arrived = self.host.arrivals.arrived();
             let submission = arrived.expect("the event of the way in has a command");
             self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
-            self.note_kept_out(now, submission.tag, LatencyCause::Link);
-            return self.arrive_late(now, &submission);
+            return self.arrive_late(now, &submission, LatencyCause::Link);
         }
         let request = self.context.commands.link.arrived().expect("the link's event has a command");
         self.context.events.set(DriveSource::Link, self.host.next_in(&self.context.commands));
         self.context.note_spent(now, request, LatencyCause::Link);
         self.fetched(now, request);
-    }
-
-    /// Command `tag`, which is outside, was kept there by `cause` until now.
-    fn note_kept_out(&mut self, now: Nanos, tag: Tag, cause: LatencyCause) {
-        self.context.note(move |ledger| ledger.kept_out(now, tag, cause));
     }
 
     /// Hands out the next completion, or has it set out, and lets in a command that waits for its place in the queue.

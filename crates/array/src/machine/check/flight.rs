@@ -6,6 +6,7 @@ use crate::layout::RowRange;
 use crate::locks::RowLocks;
 use crate::member_command::{MemberCommand, MemberCommandKind};
 use crate::op::{GroupOp, GroupOpKind, GroupRecord, HostCommand, RecordContent};
+use crate::roles::roles;
 use outlast_device::{Device, Op as HostOp, Outcome};
 use outlast_units::SECTOR_BYTES;
 use std::collections::BTreeMap;
@@ -117,7 +118,7 @@ impl<D: Device> RestoredArray<'_, D> {
             let at = self.layout.logical(group, role, rows.first);
             first <= at && at + u64::from(rows.len()) <= end
         };
-        must(crate::roles::roles(set).all(is_within), || {
+        must(roles(set).all(is_within), || {
             format!("group {group} is not of the command for sectors {first} to {end}")
         })
     }
@@ -140,7 +141,13 @@ impl<D: Device> RestoredArray<'_, D> {
         Self::check_rows(op.window, op.rows)?;
         Self::check_rows(op.overlay, op.rows)?;
         self.check_roles(op.roles | op.have | op.failed | op.limited | op.lost | op.write_set)?;
-        self.check_cells(&op.cells, op.rows)?;
+        self.check_cells(&op.cells, op.rows, true)?;
+        // What has been read is there, and all that is to be written once gathering is over.
+        let is_gathered = op.committing || op.record.is_some() && op.kind != GroupOpKind::Replay;
+        let to_write = if is_gathered && op.kind != GroupOpKind::Trim { op.write_set } else { 0 };
+        let needed = op.have | op.lost | to_write;
+        let has_all = op.cells.is_empty() || roles(needed).all(|role| !op.cells[role].is_empty());
+        must(has_all, || format!("no content is there of some of the roles {needed:#x}"))?;
         for &(role, rows) in &op.repairs {
             must(usize::from(role) < self.layout.roles, || format!("role {role} is to be repaired"))?;
             Self::check_rows(rows, op.rows)?;
@@ -214,10 +221,10 @@ impl<D: Device> RestoredArray<'_, D> {
         lock.map(|(_, _, _, held)| held).ok_or_else(|| format!("lock {:?} is not its own", op.lock))
     }
 
-    /// True if content by role is that of `rows`; roles may be without.
-    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange) -> ArrayCheck {
+    /// True if content by role is that of `rows`; `some`: roles may be without.
+    pub(super) fn check_cells(&self, cells: &[Vec<u8>], rows: RowRange, some: bool) -> ArrayCheck {
         let bytes = rows.byte_length();
-        let fits = |cell: &Vec<u8>| cell.len() == bytes || cell.is_empty();
+        let fits = |cell: &Vec<u8>| cell.len() == bytes || some && cell.is_empty();
         let is_whole = cells.len() == self.layout.roles && self.setup.bytes;
         must(cells.is_empty() || is_whole && cells.iter().all(fits), || {
             format!("content of {} roles is not that of {} rows", cells.len(), rows.len())
@@ -231,19 +238,19 @@ impl<D: Device> RestoredArray<'_, D> {
             RecordContent::Trim => Ok(()),
             RecordContent::Cells { set, cells, .. } => {
                 self.check_roles(*set)?;
-                self.check_cells(cells, record.rows)
+                self.check_cells(cells, record.rows, true)
             }
             RecordContent::Partial { written, sums, extra, cells } => {
                 self.check_roles(*written)?;
                 must(written & !self.layout.data_set == 0 && extra & !written == 0, || {
                     format!("a record is of roles {written:#x}, with {extra:#x}")
                 })?;
-                self.check_cells(cells, record.rows)?;
+                self.check_cells(cells, record.rows, true)?;
                 let bytes = record.rows.byte_length();
                 let parities = self.layout.roles - self.layout.data;
                 let has_sums = sums.len() == parities && sums.iter().all(|sum| sum.len() == bytes);
                 let has_cells = |role: usize| cells.get(role).is_some_and(|cell| !cell.is_empty());
-                let is_whole = has_sums && crate::roles::roles(*extra).all(has_cells);
+                let is_whole = has_sums && roles(*extra).all(has_cells);
                 must(if keeps { is_whole } else { sums.is_empty() }, || {
                     format!("a record of {} sums is not one of {parities} parities", sums.len())
                 })

@@ -71,7 +71,7 @@ impl FlashCore {
         }
         for local in dies.indices() {
             let die = self.dies[local];
-            self.wake(now, context, die);
+            self.wake_of::<false>(now, context, die);
         }
         if !has_reads {
             self.make_due(context, Due::victim(task));

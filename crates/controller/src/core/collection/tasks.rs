@@ -6,6 +6,8 @@ mod room;
 
 use super::victim::{Former, ReadList, Span, TaskVictim, VictimPart};
 use crate::op::InternalTask;
+use crate::places::place_within;
+use outlast_flash::BlockRow;
 use outlast_ftl::{Ftl, VictimWork};
 use outlast_settings::ftl::GcConfig;
 use outlast_units::{LocalDie, Pu, Stream, SuperblockId, count_few};
@@ -56,6 +58,8 @@ pub(crate) enum NextRead {
     Read {
         /// The program unit.
         pu: Pu,
+        /// Its place on the die.
+        place: BlockRow,
         /// Its valid units, a bit each.
         mask: u64,
     },
@@ -195,7 +199,8 @@ impl Tasks {
             }
             // Room is kept from the start of the read, so that data read always has a place to go.
             self.relocating += count_few(mask);
-            return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), mask };
+            let place = place_within(ftl, victim.superblock, within);
+            return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), place, mask };
         }
         if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
     }

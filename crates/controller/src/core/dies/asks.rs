@@ -2,7 +2,6 @@
 
 use crate::core::{CoreContext, Due, FlashCore, NextRead};
 use crate::op::{InternalTask, Purpose};
-use crate::places::place_of_pu;
 use outlast_flash::{DieStep, TaskReadAnswer, TaskReadQuery};
 use outlast_units::{DieId, Nanos};
 
@@ -81,12 +80,11 @@ impl FlashCore {
                 context.unsettled.add_ask(die, ask);
                 return DieStep::Nothing;
             }
-            NextRead::Read { pu, mask } => {
+            NextRead::Read { pu, place, mask } => {
                 let cost = context.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
-                let (_, place) = place_of_pu(ftl, pu);
                 let read =
                     outlast_flash::FlashOp::read(place, mask, Purpose::relocation_read(ask.task(), pu));
                 return context.flash.give_read(now, die, ask, read);

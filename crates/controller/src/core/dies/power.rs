@@ -185,7 +185,7 @@ impl FlashCore {
         self.look_at_alarms(now, context);
         for local in self.dies.indices() {
             let die = self.dies[local];
-            self.wake(now, context, die);
+            self.wake_of::<false>(now, context, die);
         }
         self.make_due(context, Due::Collect);
         self.make_due(context, Due::Scrub);

@@ -119,13 +119,7 @@ impl FlashCore {
         self.follow(now, context, die, next);
     }
 
-    /// Starts work on a die if it is idle.
-    #[inline]
-    pub fn wake(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        self.wake_of::<false>(now, context, die);
-    }
-
-    /// As [`Ssd::wake`]; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
+    /// Starts work on a die if it is idle; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
     #[inline]
     pub fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
         let next = context.flash.wake_of::<PLAIN>(now, die, |_| self.demand());
