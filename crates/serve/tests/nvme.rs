@@ -128,9 +128,9 @@ fn hosts_of_both_protocols_see_one_drive() {
                 ))
             })
             .collect();
-        ids.into_iter().for_each(|id| {
+        for id in ids {
             queue.wait(id).unwrap();
-        });
+        }
         queue.run(WireCommand::flush()).unwrap();
     }
     let mut nbd = Client::open(&served.folder.path().join("nbd"), "drive");
