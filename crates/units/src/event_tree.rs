@@ -2,6 +2,21 @@
 
 use crate::Nanos;
 
+/// Puts `key` at leaf `source` of a tree of any size; returns the least of all.
+#[inline(never)]
+fn set_in_levels(groups: &mut [[u64; 4]], source: u32, key: u64) -> u64 {
+    let mut node = groups.len() + source as usize;
+    let mut least = key;
+    while node != 0 {
+        let place = node - 1;
+        let group = &mut groups[place / 4];
+        group[place % 4] = least;
+        least = least_of(*group);
+        node = place / 4;
+    }
+    least
+}
+
 /// A tournament tree over a fixed set of sources, each with at most one pending event. Four nodes compete at a time: setting a time costs
 /// log₄(sources) times three comparisons, without branches and without allocation (nor a loop, for 17 to 64 sources); the earliest is at the root. Equal times go to the
 /// source with the smaller number, so a run is reproducible.
@@ -92,7 +107,11 @@ impl EventTree {
     ///
     /// # Panics
     /// If `at` lies beyond the [horizon](EventTree::horizon).
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "some forty instructions without a branch, several times for each request"
+    )]
+    #[inline(always)]
     pub fn set(&mut self, source: u32, at: Nanos) {
         debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let key = if at <= self.horizon {
@@ -101,20 +120,9 @@ impl EventTree {
             assert!(at == Nanos::MAX, "an event at {at} lies beyond the horizon of {}", self.horizon);
             u64::MAX
         };
-        let groups = self.groups.as_mut_slice();
-        let least = if let Ok(groups) = groups.try_into() {
-            set_in_three_levels(groups, source, key)
-        } else {
-            let mut node = groups.len() + source as usize;
-            let mut least = key;
-            while node != 0 {
-                let place = node - 1;
-                let group = &mut groups[place / 4];
-                group[place % 4] = least;
-                least = least_of(*group);
-                node = place / 4;
-            }
-            least
+        let least = match self.groups.as_mut_slice().try_into() {
+            Ok(groups) => set_in_three_levels(groups, source, key),
+            Err(_) => set_in_levels(&mut self.groups, source, key),
         };
         self.first = least;
         self.next = self.time_of(least);

@@ -31,7 +31,8 @@ impl Ssd {
     }
 
     /// Something that a die did has ended.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ssd::step")]
+    #[inline(always)]
     pub(crate) fn die_event(&mut self, now: Nanos, die: DieId) {
         if self.context.flash.is_plain() {
             self.die_event_of::<true>(now, die);
@@ -45,7 +46,8 @@ impl Ssd {
         self.die_event_of::<false>(now, die);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ssd::step")]
+    #[inline(always)]
     fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let core = self.context.places[die].core;
         if self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {

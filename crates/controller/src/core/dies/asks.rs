@@ -7,7 +7,8 @@ use outlast_units::{DieId, Nanos};
 
 impl FlashCore {
     /// Deals with what a die came to, and answers what it asks.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "one comparison, mostly, wherever a die may begin something")]
+    #[inline(always)]
     pub(in crate::core) fn follow(
         &mut self,
         now: Nanos,
