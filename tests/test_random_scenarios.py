@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,7 +112,9 @@ def sound() -> tuple[generate.Case, Ran]:
     raise AssertionError("none of a hundred scenarios has writes, causes and no warm-up")
 
 
-BREAKS: dict[str, tuple[str, float]] = {
+MIXED = {"handle": 0, "isolation": "persistently-isolated", "valid_bytes": 2, "mixed_bytes": 1}
+
+BREAKS: dict[str, tuple[str, Any]] = {
     "finite": ("throughput.iops", float("nan")),
     "not_negative": ("write_amplification.padding", -5e-17),
     "busy_at_most_always": ("queue.die_utilisation.max", 1.001),
@@ -125,6 +128,7 @@ BREAKS: dict[str, tuple[str, float]] = {
     "wear_in_order": ("wear.mean_pe", 1e9),
     "latencies_in_order": ("latency_us.write.p99", 0.0),
     "bounded_work": ("flash.erases", 1e12),
+    "handles_add_up": ("placement", {"handles": [MIXED | {"host_bytes": 0, "moved_bytes": 0}]}),
 }
 
 
@@ -136,7 +140,7 @@ def test_a_result_that_breaks_a_law_is_found(law: str, sound: tuple[generate.Cas
     assert any(each.startswith(f"{law}: ") for each in laws.broken(own, Ran(changed))), law
 
 
-def merged_at(summary: run.Summary, name: str, value: float) -> run.Summary:
+def merged_at(summary: run.Summary, name: str, value: Any) -> run.Summary:
     """The figures with another value at a dotted name."""
     first, _, rest = name.partition(".")
     return summary | {first: merged_at(summary[first], rest, value) if rest else value}

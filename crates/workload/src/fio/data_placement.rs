@@ -194,7 +194,7 @@ mod tests {
         let ranged = PlacementOptions { choice, scheme_file, scheme: scheme(text), ..fdp.clone() };
         assert_eq!(placed(&ranged, 8, &[0, 4095, 4096, 8191, 8192, 8500]), [2, 2, 1, 1, 0, 0]);
         let drawn = PlacementOptions { choice: IdChoice::Random, ..fdp };
-        let drawn = placed(&drawn, 4, &[0; 4000]);
+        let drawn = placed(&drawn, 4, &vec![0; 4000]);
         for id in 0..4 {
             // A thousand of each; a standard deviation of 27.
             let count = drawn.iter().filter(|&&own| own == id).count();
