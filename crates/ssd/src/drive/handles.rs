@@ -24,8 +24,14 @@ impl HostHandles {
     #[inline]
     pub(crate) fn note_write(&mut self, identifier: PlacementId) {
         if self.identifiers != 0 {
-            self.invalid_identifiers += u64::from(u64::from(identifier.0) >= self.identifiers);
+            self.compare(identifier);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare(&mut self, identifier: PlacementId) {
+        self.invalid_identifiers += u64::from(u64::from(identifier.0) >= self.identifiers);
     }
 
     /// Has the handle of `identifier` refer to an empty reclaim unit from now on (`NVMe`: Reclaim Unit Handle Update). What was left of the one that it
