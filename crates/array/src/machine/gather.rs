@@ -90,14 +90,13 @@ impl<D: Device> Array<D> {
         debug_assert!(op.left > 0 && op.have >> role & 1 == 0, "a role is read once");
         if outcome == Outcome::Ok {
             op.have |= 1 << role;
-            if self.setup.bytes {
-                if let Some(device) = self.members.device_mut(sub.device)
-                    && let Some(data) = device.take_data(tag)
-                {
-                    op.put_cell(role, sub.rows, data);
-                    // The cell keeps the device's memory, which gets other memory for it.
-                    self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
-                }
+            if self.setup.bytes
+                && let Some(device) = self.members.device_mut(sub.device)
+                && let Some(data) = device.take_data(tag)
+            {
+                op.put_cell(role, sub.rows, data);
+                // The cell keeps the device's memory, which gets other memory for it.
+                self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
             }
         } else {
             self.flight.ops[index].failed |= 1 << role;
