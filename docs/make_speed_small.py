@@ -52,7 +52,7 @@ def text(value: float | None) -> str:
 
 
 def starts() -> list[tuple[str, float | None, str, float | None]]:
-    """What programs take from beginning to end."""
+    """CPU time of whole programs."""
     outlast = (sys.executable, "-m", "outlast")
     bare = cpu_ms(sys.executable, "-c", "pass")
     return [
@@ -63,7 +63,7 @@ def starts() -> list[tuple[str, float | None, str, float | None]]:
 
 
 def logged() -> list[tuple[str, float | None, str, float | None]]:
-    """What a row of the log of requests takes."""
+    """CPU time of a row of the log of requests."""
     many = (
         "--set",
         "precondition.fill=none",
@@ -82,7 +82,7 @@ def logged() -> list[tuple[str, float | None, str, float | None]]:
 
 
 def sweeps() -> list[tuple[str, float | None, str, float | None]]:
-    """What points of a sweep take."""
+    """CPU time of the points of a sweep."""
     program = ROOT / "tests" / "bench_sweep.py"
     command = [sys.executable, str(program), "--resumed", "10000", "--run", "1000"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -96,7 +96,7 @@ def sweeps() -> list[tuple[str, float | None, str, float | None]]:
 
 
 def served(program: str) -> list[tuple[str, float | None, str, float | None]]:
-    """What a server takes for requests."""
+    """CPU time of a server for its requests."""
     said = subprocess.run([program, "serve", "--quick"], capture_output=True, text=True, check=True).stdout
     rows = re.findall(r"^(.{24}) (rand\w+ +depth +\d+ x \d): +\d+ IOPS +([\d.]+) us", said, re.M)
     found = {(name.strip(), load): float(cost) for name, load, cost in rows}

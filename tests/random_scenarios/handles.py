@@ -9,7 +9,7 @@ from random_scenarios.generate import Case
 
 
 def handles_add_up(case: Case, summary: Mapping[str, Any]) -> Iterator[str]:
-    """What the host wrote through all handles is what it wrote; no persistently isolated handle is mixed."""
+    """Sums of the host's bytes over handles are what it wrote; no persistently isolated handle is mixed."""
     handles = (summary.get("placement") or {}).get("handles", [])
     if not handles:
         return

@@ -211,6 +211,12 @@ impl OpKind {
         !matches!(self, Self::HostProgram | Self::RelocationProgram | Self::Erase)
     }
 
+    /// True if data goes to the die.
+    #[inline]
+    pub(crate) fn is_program(self) -> bool {
+        matches!(self, Self::HostProgram | Self::RelocationProgram)
+    }
+
     /// Why a read of this kind, not one again, is made.
     #[inline]
     pub fn cause(self, task: InternalTask) -> ReadCause {

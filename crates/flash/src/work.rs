@@ -6,7 +6,7 @@ use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
 use crate::op::FlashOp;
 use crate::op_kind::FlashOpKind;
-use outlast_media::ArrayWork;
+use outlast_media::{ArrayWork, ProgramUnit, TimingTable};
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
@@ -90,7 +90,7 @@ impl<T: Copy> Flash<T> {
     }
 
     pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
-        let (pages, sense) = self.sensing_of(op);
+        let (pages, sense) = sensing_of(&self.unit, &self.timing, &self.ops[op]);
         if !PLAIN && !self.pipes.is_empty() {
             return self.begin_in_pipe(now, die, op, sense, pages);
         }
@@ -104,35 +104,6 @@ impl<T: Copy> Flash<T> {
         let start = self.channels[channel].interleave(now, self.timing.command());
         self.events.set_die(die, start + sense);
         DieStep::Sensing(pages)
-    }
-
-    /// Pages that read `op` senses, and how long that takes.
-    #[inline]
-    fn sensing_of(&self, op: u32) -> (u32, Nanos) {
-        let op = &self.ops[op];
-        if self.unit.rows == 1 && self.unit.units_per_page == 1 {
-            // One row, and each unit has pages of its own: as many as it has units.
-            return (op.units() * self.unit.pages_per_unit, self.timing.read(op.mode(), op.row()));
-        }
-        self.sensing_of_rows(op)
-    }
-
-    #[inline(never)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "pages of a program unit: at most one for each bit of a mask, and a unit has fewer than 2^32"
-    )]
-    fn sensing_of_rows(&self, op: &FlashOp<T>) -> (u32, Nanos) {
-        let (first_row, mode) = (op.row(), op.mode());
-        let (pages, mut rows) = self.unit.sensed(op.mask);
-        // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
-        let mut sense = self.timing.read(mode, first_row + rows.trailing_zeros());
-        rows &= rows - 1;
-        while rows != 0 {
-            sense += self.timing.read(mode, first_row + rows.trailing_zeros());
-            rows &= rows - 1;
-        }
-        (pages as u32, sense)
     }
 
     /// Starts the first program of host data that waits.
@@ -173,4 +144,32 @@ impl<T: Copy> Flash<T> {
         }
         self.events.set_die(die, end);
     }
+}
+
+/// Pages that read `op` senses, and how long that takes.
+#[inline]
+fn sensing_of<T: Copy>(unit: &ProgramUnit, timing: &TimingTable, op: &FlashOp<T>) -> (u32, Nanos) {
+    if unit.rows == 1 && unit.units_per_page == 1 {
+        // One row, and each unit has pages of its own: as many as it has units.
+        return (op.units() * unit.pages_per_unit, timing.read(op.mode(), op.row()));
+    }
+    sensing_of_rows(unit, timing, op)
+}
+
+#[inline(never)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "pages of a program unit: at most one for each bit of a mask, and a unit has fewer than 2^32"
+)]
+fn sensing_of_rows<T: Copy>(unit: &ProgramUnit, timing: &TimingTable, op: &FlashOp<T>) -> (u32, Nanos) {
+    let (first_row, mode) = (op.row(), op.mode());
+    let (pages, mut rows) = unit.sensed(op.mask);
+    // One bit in `rows` for each page row of the program unit that holds a unit of the mask: rows are sensed one after another.
+    let mut sense = timing.read(mode, first_row + rows.trailing_zeros());
+    rows &= rows - 1;
+    while rows != 0 {
+        sense += timing.read(mode, first_row + rows.trailing_zeros());
+        rows &= rows - 1;
+    }
+    (pages as u32, sense)
 }

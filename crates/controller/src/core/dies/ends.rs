@@ -40,8 +40,15 @@ impl FlashCore {
             self.wake_of::<PLAIN>(now, context, die);
             return false;
         }
-        if !tag.has_record && self.end_plain_op(now, context, tag, ended.mask(), ended.units()) {
-            return true;
+        if !tag.has_record {
+            if tag.kind == OpKind::RelocationRead {
+                self.relocation_read(now, context, tag, ended.mask(), ended.units(), 0);
+                return true;
+            }
+            if tag.kind.is_program() && !context.fallible {
+                self.programmed(now, context, tag, ended.units());
+                return true;
+            }
         }
         let op = if tag.has_record {
             if context.reads[tag.cookie].failing != 0 {
@@ -95,31 +102,16 @@ impl FlashCore {
         self.follow(now, context, die, next);
     }
 
-    /// The operation of `tag` has ended, of which no record is kept: a read for relocation of the units in `mask`, or a program that cannot have failed, with
-    /// `units` of data. False if it is none of these.
-    #[allow(clippy::inline_always, reason = "the end of nearly every operation, with its parts in registers")]
+    /// The program of `tag`, `units` of whose units carry data, has ended well.
+    #[allow(clippy::inline_always, reason = "the end of most programs, with its parts in registers")]
     #[inline(always)]
-    fn end_plain_op(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        tag: Purpose,
-        mask: u64,
-        units: u32,
-    ) -> bool {
-        match tag.kind {
-            OpKind::RelocationRead => self.relocation_read(now, context, tag, mask, units, 0),
-            OpKind::HostProgram | OpKind::RelocationProgram if !context.fallible => {
-                self.flash_programmed(now, context, tag.pu, units);
-                if tag.kind == OpKind::HostProgram {
-                    self.host_programmed(now, context, tag, units);
-                } else {
-                    self.relocation_programmed(now, context, tag, units);
-                }
-            }
-            _ => return false,
+    fn programmed(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, units: u32) {
+        self.flash_programmed(now, context, tag.pu, units);
+        if tag.kind == OpKind::HostProgram {
+            self.host_programmed(now, context, tag, units);
+        } else {
+            self.relocation_programmed(now, context, tag, units);
         }
-        true
     }
 
     fn end_op(&mut self, now: Nanos, context: &mut CoreContext, op: &Op) {
@@ -148,13 +140,8 @@ impl FlashCore {
             OpKind::HostProgram | OpKind::RelocationProgram if context.fallible && self.program_fails(op) => {
                 self.program_failed(now, context, op);
             }
-            OpKind::HostProgram => {
-                self.flash_programmed(now, context, op.pu, u32::from(op.units));
-                self.host_programmed(now, context, op.tag(), u32::from(op.units));
-            }
-            OpKind::RelocationProgram => {
-                self.flash_programmed(now, context, op.pu, u32::from(op.units));
-                self.relocation_programmed(now, context, op.tag(), u32::from(op.units));
+            OpKind::HostProgram | OpKind::RelocationProgram => {
+                self.programmed(now, context, op.tag(), u32::from(op.units));
             }
             OpKind::Erase => self.relocation_erased(now, context, op),
         }
