@@ -1,4 +1,4 @@
-"""Is there a door for NVMe/TCP where `--nvme` says? Hosts are in `crates/serve/tests/nvme.rs` and, with Linux's own, in `tests/guest`."""
+"""Is there a door for NVMe/TCP where `--nvme` says? Hosts are in `crates/serve/tests/nvme.rs` and `tests/guest`."""
 
 from __future__ import annotations
 

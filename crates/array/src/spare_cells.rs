@@ -1,12 +1,20 @@
 //! Memory of cells of operations that have ended, for those to come.
 
 use outlast_units::spare_buffers::SpareBuffers;
+use std::fmt;
 
 /// Cells, and lists of cells, whose operations have ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SpareCells {
     cells: SpareBuffers,
     lists: Vec<Vec<Vec<u8>>>,
+}
+
+impl fmt::Debug for SpareCells {
+    /// Nothing of the cells, as for [`SpareBuffers`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpareCells")
+    }
 }
 
 impl SpareCells {
