@@ -30,7 +30,7 @@ SEED = int(os.environ.get("PROPTEST_RNG_SEED", "20261122"))
 
 QUICK = (
     # A few tenths of a second in which something is.
-    *("--set", "workload.synthetic.duration=30s"),
+    *("--set", "workload.synthetic.duration=90s"),
     # A few tens of milliseconds in which nothing is measured yet.
     *("--set", "precondition.min_drive_writes=50", "--set", "precondition.max_drive_writes=50"),
 )

@@ -100,8 +100,8 @@ impl Recording {
         record: Option<PathBuf>,
     ) -> PyResult<Served> {
         let handle = unlocked(py, || {
-            let listen =
-                listen.parse().map_err(|error: ListenError| OutlastError::new_err(error.to_string()))?;
+            let refused = |error: ListenError| OutlastError::new_err(format!("--listen {error}"));
+            let listen = listen.parse().map_err(refused)?;
             serve_state(&self.own, state.own.clone(), &listen, record.as_deref()).map_err(of_torture)
         })?;
         Served::on_its_own(handle)

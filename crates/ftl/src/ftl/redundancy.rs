@@ -52,13 +52,13 @@ impl<'a> RedundancyView<'a> {
     }
 
     /// Dies that may fail before buffered data of `superblock` is lost: as long as the core has room, data whose program operation fails with its die
-    /// is written elsewhere.
+    /// is written elsewhere. None may while what is buffered after earlier failures fills the superblocks that are free.
     fn survived_by_buffered(self, superblock: SuperblockId) -> Option<u32> {
         let is_open = self.space.superblocks().state(superblock) == SuperblockState::Open;
         let waits =
             |pu: Pu| !self.space.pus().is_on_flash(superblock, pu) && self.pages.holds_data(self.space, pu);
         let any = is_open && Pu::each(self.space.layout().pus_of(superblock)).any(waits);
-        any.then(|| self.space.dies_to_spare())
+        any.then(|| if self.space.has_room_for_buffered() { self.space.dies_to_spare() } else { 0 })
     }
 
     fn survived_on_flash(self, superblock: SuperblockId) -> Option<u32> {
