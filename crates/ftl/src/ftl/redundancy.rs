@@ -37,28 +37,58 @@ impl<'a> RedundancyView<'a> {
             !matches!(state, SuperblockState::Free | SuperblockState::Retired)
                 && self.space.superblocks().valid(superblock) != 0
         };
+        let by_buffered = if self.has_room_to_write_again() { self.space.dies_to_spare() } else { 0 };
         self.space
             .superblocks()
             .ids()
             .filter(held)
-            .filter_map(|superblock| self.survived_by(superblock))
+            .filter_map(|superblock| self.survived_by(superblock, by_buffered))
             .min()
     }
 
-    fn survived_by(self, superblock: SuperblockId) -> Option<u32> {
+    /// `by_buffered`: dies that may fail before buffered data is lost.
+    fn survived_by(self, superblock: SuperblockId, by_buffered: u32) -> Option<u32> {
         let on_flash = self.survived_on_flash(superblock);
-        let buffered = self.survived_by_buffered(superblock);
+        let buffered = self.waiting_pus(superblock).next().map(|_| by_buffered);
         on_flash.into_iter().chain(buffered).min()
     }
 
-    /// Dies that may fail before buffered data of `superblock` is lost: as long as the core has room, data whose program operation fails with its die
-    /// is written elsewhere. None may while what is buffered after earlier failures fills the superblocks that are free.
-    fn survived_by_buffered(self, superblock: SuperblockId) -> Option<u32> {
+    /// Program units of `superblock`, if it is open, whose data is still buffered.
+    fn waiting_pus(self, superblock: SuperblockId) -> impl Iterator<Item = Pu> {
         let is_open = self.space.superblocks().state(superblock) == SuperblockState::Open;
-        let waits =
-            |pu: Pu| !self.space.pus().is_on_flash(superblock, pu) && self.pages.holds_data(self.space, pu);
-        let any = is_open && Pu::each(self.space.layout().pus_of(superblock)).any(waits);
-        any.then(|| if self.space.has_room_for_buffered() { self.space.dies_to_spare() } else { 0 })
+        let pus = is_open.then(|| Pu::each(self.space.layout().pus_of(superblock)));
+        pus.into_iter().flatten().filter(move |&pu| {
+            !self.space.pus().is_on_flash(superblock, pu) && self.pages.holds_data(self.space, pu)
+        })
+    }
+
+    /// True if there is room, with nothing erased in between, for what is written elsewhere at once when a die fails: buffered data of the die that has
+    /// most of it, and of dies that have failed before.
+    fn has_room_to_write_again(self) -> bool {
+        let layout = self.space.layout();
+        let mut on_dead = 0u64;
+        let mut of_dies = vec![0u64; usize::from(layout.dies())];
+        for superblock in self.space.superblocks().ids() {
+            for pu in self.waiting_pus(superblock) {
+                let units = u64::from(layout.units_per_pu());
+                let die = layout.lane_of_pu(pu).local_die;
+                *(if self.space.pus().is_dead_lane(pu) {
+                    &mut on_dead
+                } else {
+                    &mut of_dies[die.index()]
+                }) += units;
+            }
+        }
+        let working =
+            (layout.lanes().len() as u64).saturating_sub(u64::from(self.space.lanes().dead_count()));
+        let of_a_die =
+            layout.local_dies().map(|die| layout.lanes_of_die(die).len() as u64).max().unwrap_or(0);
+        let again = on_dead + of_dies.into_iter().max().unwrap_or(0);
+        // Collection needs the superblocks that are kept for it, and may be at it.
+        let kept = self.space.reserve().min(self.space.free_superblocks());
+        let kept_units = u64::from(kept) * u64::from(self.space.data_units(self.space.streams().gc(0)));
+        let room = self.space.unwritten_units() - kept_units;
+        again * working <= room * working.saturating_sub(of_a_die)
     }
 
     fn survived_on_flash(self, superblock: SuperblockId) -> Option<u32> {

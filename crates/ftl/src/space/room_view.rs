@@ -66,17 +66,6 @@ impl FlashSpace {
         to_count(works.by_ref().take_while(bears).count())
     }
 
-    /// True if buffered data would all have room if a die failed now that holds as many lanes as any, with nothing erased in between: a program
-    /// operation that fails is done again at once.
-    pub fn has_room_for_buffered(&self) -> bool {
-        let layout = &self.pus.layout;
-        let working = layout.lanes().len() as u64 - u64::from(self.pus.lanes.dead_count());
-        let of_a_die =
-            layout.local_dies().map(|die| layout.lanes_of_die(die).len() as u64).max().unwrap_or(0);
-        let left = working.saturating_sub(of_a_die);
-        self.counts().buffered(layout.units_per_pu()) * working <= self.unwritten_units() * left
-    }
-
     fn dead_lanes(&self) -> LaneSet {
         self.pus.lanes.dead().cloned().unwrap_or_else(|| LaneSet::new(self.pus.layout.lanes().len()))
     }
