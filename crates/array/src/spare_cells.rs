@@ -11,7 +11,7 @@ pub(crate) struct SpareCells {
 }
 
 impl fmt::Debug for SpareCells {
-    /// Nothing of the cells, as for [`SpareBuffers`].
+    /// Shows nothing of the cells, as [`SpareBuffers`] does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SpareCells")
     }

@@ -9,12 +9,12 @@ use outlast_settings::array::{Level, RepairOrder};
 use outlast_units::Nanos;
 use support::array;
 use support::life::{Life, SECTORS, WAYS, at_rates, failed, filled, life, small, strided, tell_at, written};
-use support::policies::{Answer, Scores, decided, made, ordered, paced};
+use support::policies::{PolicyReply, Scores, decided, made, ordered, paced};
 use support::settings::ArraySettings;
 
 #[test]
 fn an_invalid_repair_decision_leaves_it_to_the_settings() {
-    type Nonsense = fn() -> Answer<DieRepairQuestion>;
+    type Nonsense = fn() -> PolicyReply<DieRepairQuestion>;
     let cases: [(Nonsense, &str); 4] = [
         (|| Err("ZeroDivisionError".to_owned()), "ZeroDivisionError; it saw now_ns = "),
         (
@@ -68,7 +68,7 @@ fn a_waiting_repair_follows_the_settings_once_user_code_has_failed() {
 
 #[test]
 fn an_invalid_rate_leaves_it_to_the_settings() {
-    type Nonsense = fn() -> Answer<RebuildRateQuestion>;
+    type Nonsense = fn() -> PolicyReply<RebuildRateQuestion>;
     let cases: [(Nonsense, &str); 6] = [
         (|| Err("KeyError: 'x'".to_owned()), "KeyError: 'x'; it saw now_ns = "),
         (|| Ok(Some(f64::NAN)), "returned NaN bytes a second, which must be at least 1 and finite; it saw"),

@@ -10,7 +10,7 @@ use outlast_device::NoticeKind;
 use outlast_settings::array::Level;
 use outlast_units::Nanos;
 use support::life::{Life, SECTORS, WAYS, failed, filled, life, pass, small, strided, tell_at, written};
-use support::policies::{Answer, decided};
+use support::policies::{PolicyReply, decided};
 use support::settings::ArraySettings;
 use support::{Host, array, plain};
 
@@ -19,7 +19,7 @@ const DELAY: Nanos = Nanos::millis(3);
 /// Later twice, then `way`.
 fn hesitates(
     way: RepairWay,
-) -> impl Fn(&DieRepairQuestion, u32) -> Answer<DieRepairQuestion> + Send + Sync + 'static {
+) -> impl Fn(&DieRepairQuestion, u32) -> PolicyReply<DieRepairQuestion> + Send + Sync + 'static {
     move |failure, _| {
         let later = RepairDecision::Later(DELAY);
         Ok(Some(if failure.asked < 2 { later } else { RepairDecision::Now(way) }))

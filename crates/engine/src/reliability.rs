@@ -11,7 +11,7 @@ use crate::summary::{
 use crate::table::{ResultColumn, ResultTable};
 use outlast_device::{Op, Outcome};
 use outlast_ftl::ReadCause;
-use outlast_ssd::{Decision, RedundancyView};
+use outlast_ssd::{Decision, DriveRedundancy};
 use std::f64::consts::LN_10;
 
 /// Blocks over which error rates are sampled at the end of the run.
@@ -144,7 +144,7 @@ fn redundancy(drives: &DriveSet<'_>) -> Option<RedundancyFigures> {
     if losses.is_empty() {
         return None;
     }
-    let views: Vec<RedundancyView> = drives.all().iter().map(|ssd| ssd.redundancy()).collect();
+    let views: Vec<DriveRedundancy> = drives.all().iter().map(|ssd| ssd.redundancy()).collect();
     Some(RedundancyFigures {
         data_survives: views.iter().map(|view| view.data_survives).min().unwrap_or(0),
         degraded_superblocks: views.iter().map(|view| view.degraded_superblocks).sum(),

@@ -28,7 +28,7 @@ outlast_units::counters! {
     pub struct HandleContents {
         /// Valid units.
         pub valid: u64,
-        /// Those of them in superblocks that also hold valid units of another handle.
+        /// Valid units among them in superblocks that also hold valid units of another handle.
         pub mixed: u64,
     }
 }

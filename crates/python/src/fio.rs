@@ -7,7 +7,7 @@ use outlast_workload::{FioSpec, WorkloadTarget, job_variables};
 use pyo3::prelude::*;
 
 /// A request: nanoseconds, number of the lane, operation, first byte, bytes.
-type Row = (u64, u32, String, u64, u64);
+type RequestRow = (u64, u32, String, u64, u64);
 /// A lane: name of the job, when it began and ended.
 type Lane = (String, Option<u64>, Option<u64>);
 
@@ -22,7 +22,7 @@ fn fio_log(
     seed: Option<u64>,
     latency_ns: u64,
     most: usize,
-) -> PyResult<(Vec<Row>, Vec<Lane>)> {
+) -> PyResult<(Vec<RequestRow>, Vec<Lane>)> {
     unlocked(py, || {
         let spec = fio_spec(settings)?;
         // As many handles as a namespace may have: which drive there will be, the job does not say.

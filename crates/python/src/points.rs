@@ -15,7 +15,7 @@ type Point = (String, Vec<(String, String)>);
 
 /// A point, or what is wrong with it.
 #[derive(IntoPyObject)]
-enum Answer {
+enum ResolvedPoint {
     Resolved(Point),
     Refused(Py<PyBaseException>),
 }
@@ -37,11 +37,11 @@ impl PointBase {
     }
 
     /// Resolves the point of each of `overrides` and checks it as `validate` does, on all processors; in their order.
-    fn points(&self, py: Python<'_>, overrides: Vec<Vec<Override>>) -> PyResult<Vec<Answer>> {
+    fn points(&self, py: Python<'_>, overrides: Vec<Vec<Override>>) -> PyResult<Vec<ResolvedPoint>> {
         let found = unlocked(py, || Ok(self.on_all_processors(&overrides)))?;
         let answer = |point: PyResult<Point>| match point {
-            Ok(point) => Answer::Resolved(point),
-            Err(error) => Answer::Refused(error.into_value(py)),
+            Ok(point) => ResolvedPoint::Resolved(point),
+            Err(error) => ResolvedPoint::Refused(error.into_value(py)),
         };
         Ok(found.into_iter().map(answer).collect())
     }

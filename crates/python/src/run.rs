@@ -37,7 +37,7 @@ fn run(
     unlocked(py, || {
         let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
-        let watch = RefCell::new(Watch::new(progress));
+        let watch = RefCell::new(RunWatch::new(progress));
         let outcome = match &rows {
             None => simulation.run(&mut |now| watch.borrow_mut().look(now)),
             Some(rows) => simulation.run_logged(
@@ -70,7 +70,7 @@ fn snapshot(
     unlocked(py, || {
         let (scenario, provenance) = load_whole(layers, &overrides, policies)?;
         let mut simulation = Simulation::new(scenario).map_err(|error| of_engine(error, &provenance))?;
-        let mut watch = Watch::new(progress);
+        let mut watch = RunWatch::new(progress);
         #[allow(clippy::disallowed_methods, reason = "the file that the Python front has staged")]
         let mut file = File::create(path)?;
         let outcome = simulation.snapshot(&mut file, &mut |now| watch.look(now));
@@ -134,7 +134,7 @@ fn looked_at(
 }
 
 /// Between the engine and the person who waits: progress out, Ctrl-C in.
-pub(crate) struct Watch {
+pub(crate) struct RunWatch {
     progress: Option<Py<PyAny>>,
     last: Instant,
     pub(crate) stopping: bool,
@@ -142,7 +142,7 @@ pub(crate) struct Watch {
     pub(crate) failure: Option<PyErr>,
 }
 
-impl Watch {
+impl RunWatch {
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         Self { progress, last: wall_clock(), stopping: false, failure: None }
     }

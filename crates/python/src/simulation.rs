@@ -3,7 +3,7 @@
 use crate::errors::{DeviceError, InternalError, of_engine};
 use crate::guard::{guarded, unlocked};
 use crate::policies::{Given, load_whole};
-use crate::run::Watch;
+use crate::run::RunWatch;
 use crate::scenario::{Override, RawLayer};
 use crate::tables;
 use outlast_device::{Command, Op};
@@ -193,10 +193,10 @@ impl Simulation {
         &self,
         py: Python<'_>,
         progress: Option<Py<PyAny>>,
-        work: impl FnOnce(&mut Core, &RefCell<Watch>) -> Result<T, outlast_engine::EngineError> + Send,
+        work: impl FnOnce(&mut Core, &RefCell<RunWatch>) -> Result<T, outlast_engine::EngineError> + Send,
     ) -> PyResult<T> {
         self.with(py, |open| {
-            let watch = RefCell::new(Watch::new(progress));
+            let watch = RefCell::new(RunWatch::new(progress));
             let outcome = work(&mut open.core, &watch);
             if let Some(error) = watch.into_inner().failure {
                 return Err(error);

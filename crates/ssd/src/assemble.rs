@@ -8,7 +8,7 @@ use crate::shutdowns::Shutdowns;
 use crate::ssd::Ssd;
 use crate::totals::{AtReset, PowerCuts};
 use outlast_controller::{
-    CoreCells, CoreContext, Cores, DieLayout, DiePlace, FlashCore, Processor, SharedParts, Size, Watch,
+    CoreCells, CoreContext, Cores, DieLayout, DiePlace, DieWatch, FlashCore, Processor, SharedParts, Size,
 };
 use outlast_flash::{Flash, FlashSetup};
 use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
@@ -102,9 +102,9 @@ fn sectors_per_unit_of(config: &SsdConfig) -> u32 {
 }
 
 /// What is known about the health of dies, where a repair is for those that fail.
-fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<Watch>> {
+fn watch_of(config: &SsdConfig, cores: &Cores) -> Option<Box<DieWatch>> {
     let repair = config.repair.as_ref()?;
-    Some(Box::new(Watch::new(
+    Some(Box::new(DieWatch::new(
         repair,
         &config.ftl.own,
         die_layout(cores, &config.geometry, repair.bad_blocks),

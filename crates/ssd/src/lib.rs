@@ -17,7 +17,7 @@ mod totals;
 mod untimed;
 
 pub use apart::CoreShare;
-pub use drive::{Mounts, RedundancyView};
+pub use drive::{DriveRedundancy, Mounts};
 pub use health::Change;
 pub use inspect::{
     BufferView, Busy, DieState, DieView, HandleFigures, PlacementEvents, PlacementStatistics, PlacementView,

@@ -26,7 +26,7 @@ fn trace(name: &str) -> Option<String> {
 
 /// Figures from the documentation of the captures: name, format, units, records, span in s, reads in %, mean KiB of reads and of
 /// writes, footprint in MiB, written GiB, hot20 in %. Figures there are rounded to the last digit shown.
-struct Row {
+struct CaptureFigures {
     name: &'static str,
     format: TraceFormat,
     time: TimeUnit,
@@ -44,15 +44,15 @@ const BYTE: AddressUnit = AddressUnit::Byte;
 const SECTOR: AddressUnit = AddressUnit::Sector;
 
 #[rustfmt::skip]
-const ROWS: [Row; 8] = [
-    Row { name: "ms-prod-dtrs-127k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Us, address: SECTOR, records: 127_043, span: 300.0, reads: 89.0, mean: (55.6, 53.4), footprint: 4970.0, written: 0.71, hot20: 34.9 },
-    Row { name: "cloudphysics-2h.vscsi", format: TraceFormat::Vscsi, time: TimeUnit::Us, address: BYTE, records: 113_872, span: 7200.0, reads: 41.0, mean: (37.4, 35.2), footprint: 1052.0, written: 2.24, hot20: 42.1 },
-    Row { name: "spc-financial1-first10k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 10_000, span: 260.0, reads: 41.0, mean: (6.1, 4.9), footprint: 29.0, written: 0.03, hot20: 58.2 },
-    Row { name: "msr-cut10k-rw20_80.txt", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: BYTE, records: 10_000, span: 243.0, reads: 20.0, mean: (1.8, 6.2), footprint: 29.0, written: 0.05, hot20: 64.3 },
-    Row { name: "msft-iozone-100k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: SECTOR, records: 100_000, span: 936.0, reads: 0.0, mean: (0.0, 360.0), footprint: 1060.0, written: 34.3, hot20: 47.8 },
-    Row { name: "msr-hm_0-first899.csv", format: TraceFormat::Msr, time: TimeUnit::Filetime, address: BYTE, records: 899, span: 127.0, reads: 45.0, mean: (11.1, 7.1), footprint: 6.0, written: 0.003, hot20: 40.4 },
-    Row { name: "mqsim-tpcc-small.trace", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 6_999, span: 0.14, reads: 63.0, mean: (8.1, 8.7), footprint: 80.0, written: 0.02, hot20: 20.8 },
-    Row { name: "ycsb-rocksdb-blkparse-first10000.txt", format: TraceFormat::Blkparse, time: TimeUnit::S, address: SECTOR, records: 1_695, span: 0.7, reads: 100.0, mean: (114.0, 0.0), footprint: 189.0, written: 0.0, hot20: 20.0 },
+const ROWS: [CaptureFigures; 8] = [
+    CaptureFigures { name: "ms-prod-dtrs-127k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Us, address: SECTOR, records: 127_043, span: 300.0, reads: 89.0, mean: (55.6, 53.4), footprint: 4970.0, written: 0.71, hot20: 34.9 },
+    CaptureFigures { name: "cloudphysics-2h.vscsi", format: TraceFormat::Vscsi, time: TimeUnit::Us, address: BYTE, records: 113_872, span: 7200.0, reads: 41.0, mean: (37.4, 35.2), footprint: 1052.0, written: 2.24, hot20: 42.1 },
+    CaptureFigures { name: "spc-financial1-first10k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 10_000, span: 260.0, reads: 41.0, mean: (6.1, 4.9), footprint: 29.0, written: 0.03, hot20: 58.2 },
+    CaptureFigures { name: "msr-cut10k-rw20_80.txt", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: BYTE, records: 10_000, span: 243.0, reads: 20.0, mean: (1.8, 6.2), footprint: 29.0, written: 0.05, hot20: 64.3 },
+    CaptureFigures { name: "msft-iozone-100k.ascii", format: TraceFormat::Ascii, time: TimeUnit::Ms, address: SECTOR, records: 100_000, span: 936.0, reads: 0.0, mean: (0.0, 360.0), footprint: 1060.0, written: 34.3, hot20: 47.8 },
+    CaptureFigures { name: "msr-hm_0-first899.csv", format: TraceFormat::Msr, time: TimeUnit::Filetime, address: BYTE, records: 899, span: 127.0, reads: 45.0, mean: (11.1, 7.1), footprint: 6.0, written: 0.003, hot20: 40.4 },
+    CaptureFigures { name: "mqsim-tpcc-small.trace", format: TraceFormat::Ascii, time: TimeUnit::Ns, address: SECTOR, records: 6_999, span: 0.14, reads: 63.0, mean: (8.1, 8.7), footprint: 80.0, written: 0.02, hot20: 20.8 },
+    CaptureFigures { name: "ycsb-rocksdb-blkparse-first10000.txt", format: TraceFormat::Blkparse, time: TimeUnit::S, address: SECTOR, records: 1_695, span: 0.7, reads: 100.0, mean: (114.0, 0.0), footprint: 189.0, written: 0.0, hot20: 20.0 },
 ];
 
 #[test]

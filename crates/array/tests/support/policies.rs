@@ -8,8 +8,8 @@ use outlast_settings::array::ArrayConfig;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-pub(crate) type Answer<Q> = Result<Option<<Q as PolicyQuestion>::Answer>, String>;
-type Says<Q> = Arc<dyn Fn(&Q, u32) -> Answer<Q> + Send + Sync>;
+pub(crate) type PolicyReply<Q> = Result<Option<<Q as PolicyQuestion>::Answer>, String>;
+type Says<Q> = Arc<dyn Fn(&Q, u32) -> PolicyReply<Q> + Send + Sync>;
 /// Questions that policies of one kind got, forks included.
 pub(crate) type Log<Q> = Arc<Mutex<Vec<Q>>>;
 
@@ -27,7 +27,7 @@ impl<Q: PolicyQuestion> fmt::Debug for Policy<Q> {
 }
 
 impl<Q: PolicyQuestion + Copy + Send + Sync + 'static> QuestionPolicy<Q> for Policy<Q> {
-    fn decide(&mut self, question: &Q) -> Answer<Q> {
+    fn decide(&mut self, question: &Q) -> PolicyReply<Q> {
         self.had += 1;
         self.log.lock().unwrap().push(*question);
         (self.says)(question, self.had)
@@ -60,7 +60,7 @@ pub(crate) fn made<P: ?Sized + 'static>(
 
 /// A policy that answers by `says`, and what it will have been asked.
 pub(crate) fn says<Q: PolicyQuestion + Copy + Send + Sync + 'static>(
-    says: impl Fn(&Q, u32) -> Answer<Q> + Send + Sync + 'static,
+    says: impl Fn(&Q, u32) -> PolicyReply<Q> + Send + Sync + 'static,
 ) -> (LoadedPolicy<dyn QuestionPolicy<Q>>, Log<Q>) {
     let (says, log): (Says<Q>, Log<Q>) = (Arc::new(says), Log::default());
     let own = Arc::clone(&log);
@@ -118,7 +118,7 @@ pub(crate) fn ordered(
 /// Settings with code that decides about repairs, and what it will have been asked.
 pub(crate) fn decided(
     config: &ArrayConfig,
-    says_so: impl Fn(&DieRepairQuestion, u32) -> Answer<DieRepairQuestion> + Send + Sync + 'static,
+    says_so: impl Fn(&DieRepairQuestion, u32) -> PolicyReply<DieRepairQuestion> + Send + Sync + 'static,
 ) -> (ArrayConfig, Log<DieRepairQuestion>) {
     let (repair, log) = says(says_so);
     let mut config = config.clone();
@@ -129,7 +129,7 @@ pub(crate) fn decided(
 /// The same with code that decides about the pace.
 pub(crate) fn paced(
     config: &ArrayConfig,
-    says_so: impl Fn(&RebuildRateQuestion, u32) -> Answer<RebuildRateQuestion> + Send + Sync + 'static,
+    says_so: impl Fn(&RebuildRateQuestion, u32) -> PolicyReply<RebuildRateQuestion> + Send + Sync + 'static,
 ) -> (ArrayConfig, Log<RebuildRateQuestion>) {
     let (rebuild, log) = says(says_so);
     let mut config = config.clone();

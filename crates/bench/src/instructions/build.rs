@@ -1,4 +1,4 @@
-//! What counts depend on beside the source: the compiler, the profile and what the profile says. A new compiler or profile is thus told from a
+//! Compiler and profile of the program that counts, with what the profile says: counts depend on them as on the source. A new compiler or profile is thus told from a
 //! regression.
 
 use std::process::Command;

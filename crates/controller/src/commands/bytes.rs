@@ -7,14 +7,14 @@ use outlast_media::UnitBytes;
 use outlast_units::spare_buffers::SpareBuffers;
 use outlast_units::{ListMap, Lpn, SECTOR_BYTES};
 
-/// What commands carry beside their addresses.
+/// Data of commands under way: bytes of writes and reads, and answers to queries.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub struct HostBytes {
-    /// What writes under way bring, by request; those that have ended are empty.
+    /// Data of writes under way, by request; empty where they have ended.
     written: Vec<Written>,
-    /// What reads under way have so far, by request: from the first byte up to the last that is there, with zeroes in between.
+    /// Data of reads under way as far as it has come, by request: from the first byte up to the last that is there, with zeroes in between.
     reading: ListMap<HostRequestId, Vec<u8>>,
-    /// What completed reads have, until the host takes it.
+    /// Data of completed reads, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
     answers: ListMap<Tag, Vec<LbaRun>>,

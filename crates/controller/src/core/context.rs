@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::op::{Op, Purpose};
 use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
-use crate::repair::{Moves, Redirection, Watch};
+use crate::repair::{DieWatch, Moves, Redirection};
 use crate::size::Size;
 use outlast_flash::Flash;
 use outlast_settings::drive::SsdConfig;
@@ -94,7 +94,7 @@ pub struct CoreContext {
     pub moves: Moves,
     /// Findings on the health of dies; absent where nobody cares.
     #[persist(each)]
-    pub watch: Option<Box<Watch>>,
+    pub watch: Option<Box<DieWatch>>,
     /// True if reads that have ended are of interest: to the read cache, or to the account of time.
     #[persist(skip)]
     pub(in crate::core) notes_reads: bool,

@@ -8,7 +8,7 @@ use crate::health::{Decision, Decisions, Reason, Redundancy, RedundancyLoss, Tim
 use crate::op::{Op, OpKind, Purpose};
 use crate::places::DiePlace;
 use crate::read::{Corrections, ExactTails, Ladder, Reliability, Retries};
-use crate::repair::{Moves, Watch};
+use crate::repair::{DieWatch, Moves};
 use crate::size::Size;
 use outlast_device::{LatencyParts, Tag};
 use outlast_flash::{Flash, OutstandingProgram, TaskReadQuery};
@@ -24,7 +24,7 @@ pub struct SharedParts {
     /// Dies and channels.
     pub flash: Flash<Purpose>,
     /// Search for failed dies; absent where none is repaired.
-    pub watch: Option<Box<Watch>>,
+    pub watch: Option<Box<DieWatch>>,
     /// Capacity.
     pub size: Size,
     /// The flash core of each die.

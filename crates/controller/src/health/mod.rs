@@ -21,5 +21,5 @@ pub use predict::Predictor;
 pub use reasons::{Decision, Decisions, Reason};
 pub use redundancy::{Redundancy, RedundancyLoss};
 pub use scrub::View;
-pub use scrub::{Row, Scrub};
+pub use scrub::{RowReads, Scrub};
 pub(crate) use timer::Timer;

@@ -6,7 +6,7 @@ use crate::op::{Op, OpKind, UnitWork};
 use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{Lpn, Ppn, Pu};
 
-/// What the ladder sees of a flash core.
+/// View of a flash core for the recovery ladder.
 pub trait Lines {
     /// The first slot of a program unit.
     fn first_slot_of(&self, pu: Pu) -> Ppn;

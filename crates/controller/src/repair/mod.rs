@@ -54,7 +54,7 @@ pub struct PredictionCounts {
 
 /// The parts that find failed dies and what was on them.
 #[derive(Clone, Debug, outlast_persist::Restore)]
-pub struct Watch {
+pub struct DieWatch {
     /// Search for dies that have failed.
     pub detector: Detector,
     /// Absent where no die is expected to fail before it does.
@@ -68,7 +68,7 @@ pub struct Watch {
     pub records: Vec<RepairRecord>,
 }
 
-impl Watch {
+impl DieWatch {
     /// Parts of a drive whose dies are laid out like this, with the user's policies.
     ///
     /// # Panics

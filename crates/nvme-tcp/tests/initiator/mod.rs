@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) use commands::WireCommand;
 pub(crate) use wire::HostWire;
 
-/// What came of a command: its result and its data, or its status code with its type in bits 10 to 8.
+/// End of a command: its result and its data, or its status code with the type in bits 10 to 8.
 pub(crate) type CommandOutcome = Result<(u64, Vec<u8>), u16>;
 
 /// A unit that the controller has sent.

@@ -12,30 +12,30 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// An answer as Python gives it, which has been looked at there.
-pub(super) trait Answer: Sized {
+pub(super) trait AnswerValue: Sized {
     /// Of what Python returned, and what is not `None`.
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self>;
 }
 
-impl Answer for (u16, u8) {
+impl AnswerValue for (u16, u8) {
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
         returned.extract()
     }
 }
 
-impl Answer for f64 {
+impl AnswerValue for f64 {
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
         returned.extract()
     }
 }
 
-impl Answer for bool {
+impl AnswerValue for bool {
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
         returned.extract()
     }
 }
 
-impl Answer for RepairDecision {
+impl AnswerValue for RepairDecision {
     /// The name of a way, or nanoseconds.
     fn of(returned: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(later) = returned.extract::<u64>() {
@@ -47,7 +47,7 @@ impl Answer for RepairDecision {
     }
 }
 
-impl<Q: PolicyQuestion<Answer: Answer> + 'static> PolicyFactory<dyn QuestionPolicy<Q>> for Maker {
+impl<Q: PolicyQuestion<Answer: AnswerValue> + 'static> PolicyFactory<dyn QuestionPolicy<Q>> for Maker {
     fn name(&self) -> &str {
         &self.name
     }
@@ -73,7 +73,7 @@ impl<Q> fmt::Debug for Answers<Q> {
     }
 }
 
-impl<Q: PolicyQuestion<Answer: Answer> + 'static> Answers<Q> {
+impl<Q: PolicyQuestion<Answer: AnswerValue> + 'static> Answers<Q> {
     fn new(py: Python<'_>, object: Py<PyAny>) -> PyResult<Self> {
         let answer = object.getattr(py, "answer")?;
         Ok(Self { object, answer, kind: PhantomData })
@@ -94,7 +94,7 @@ impl<Q: PolicyQuestion<Answer: Answer> + 'static> Answers<Q> {
     }
 }
 
-impl<Q: PolicyQuestion<Answer: Answer> + 'static> QuestionPolicy<Q> for Answers<Q> {
+impl<Q: PolicyQuestion<Answer: AnswerValue> + 'static> QuestionPolicy<Q> for Answers<Q> {
     fn decide(&mut self, question: &Q) -> Result<Option<Q::Answer>, String> {
         asked(|py| self.ask(py, question))
     }

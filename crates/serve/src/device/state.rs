@@ -5,7 +5,7 @@ use outlast_array::{ArrayCondition, MemberRepair, PassKind};
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_engine::InService;
-use outlast_ssd::{BufferView, DieView, RedundancyLoss, RedundancyView, Ssd, SuperblockCounts};
+use outlast_ssd::{BufferView, DieView, DriveRedundancy, RedundancyLoss, Ssd, SuperblockCounts};
 use outlast_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub struct DriveState {
     /// Number of superblocks in each state.
     pub superblocks: SuperblockCounts,
     /// Number of failures that the data survives, and missing redundancy.
-    pub redundancy: RedundancyView,
+    pub redundancy: DriveRedundancy,
     /// Number of dies that may still fail, in the worst combination, before the drive becomes read-only.
     pub takes_writes_after: u32,
     /// Failures of dies and planes that held data with parity, and when redundancy was whole again.

@@ -21,4 +21,4 @@ mod repairs;
 
 pub(crate) use handles::HostHandles;
 pub use mount::Mounts;
-pub use redundancy::RedundancyView;
+pub use redundancy::DriveRedundancy;

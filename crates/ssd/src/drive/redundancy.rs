@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The redundancy of a drive's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RedundancyView {
+pub struct DriveRedundancy {
     /// Dies that may still fail, whichever they are, before data is lost by it, as far as the drive's own parity goes; of a drive that is
     /// empty, before new data would be. What is on its way to flash is lost where there is no room to write it elsewhere.
     pub data_survives: u32,
@@ -28,7 +28,7 @@ impl Ssd {
     }
 
     /// The redundancy of the drive's data. At a cost proportional to its program units.
-    pub fn redundancy(&self) -> RedundancyView {
+    pub fn redundancy(&self) -> DriveRedundancy {
         let of_new = |ftl: &Ftl| {
             let classes = 0..ftl.streams().classes();
             classes.map(|class| ftl.space().failures_survived_by_new(class)).min().unwrap_or(0)
@@ -37,7 +37,7 @@ impl Ssd {
             self.ftls().map(|ftl| ftl.redundancy().failures_survived().unwrap_or_else(|| of_new(ftl)));
         let (superblocks, units) =
             self.ftls().map(degraded).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-        let mut view = RedundancyView {
+        let mut view = DriveRedundancy {
             data_survives: survived.min().unwrap_or(0),
             degraded_superblocks: superblocks,
             degraded_units: units,

@@ -4,7 +4,7 @@ use crate::commands::{HostRequestId, Requests};
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind};
 use crate::read::{Ladder, LadderEffect, Lines, broken_units, units};
-use crate::repair::Watch;
+use crate::repair::DieWatch;
 use outlast_device::{LatencyCause, Outcome};
 use outlast_ftl::{CodeAxis, Ftl, LineMember};
 use outlast_media::DieFaults;
@@ -15,7 +15,7 @@ use outlast_units::{Lpn, Nanos, Ppn, Pu};
 struct CoreLines<'a> {
     ftl: &'a Ftl,
     faults: Option<&'a DieFaults>,
-    watch: Option<&'a Watch>,
+    watch: Option<&'a DieWatch>,
 }
 
 impl Lines for CoreLines<'_> {

@@ -1,9 +1,9 @@
 //! A flash core as scrubbing sees it: the translation layer, the cells, and what is known about the dies.
 
 use crate::core::collection::{holds_data, valid_in_block};
-use crate::health::{Reason, Row, View};
+use crate::health::{Reason, RowReads, View};
 use crate::read::CoreCells;
-use crate::repair::{Watch, rebuilds};
+use crate::repair::{DieWatch, rebuilds};
 use outlast_decisions::SuperblockState;
 use outlast_ftl::Ftl;
 use outlast_media::{FlashCells, TimingTable};
@@ -19,7 +19,7 @@ pub(super) struct CoreView<'a> {
     /// Absent where the flash never errs.
     pub(super) cells: Option<&'a mut CoreCells>,
     pub(super) dies: &'a IndexVec<LocalDie, DieId>,
-    pub(super) watch: Option<&'a Watch>,
+    pub(super) watch: Option<&'a DieWatch>,
     pub(super) config: &'a SsdConfig,
     pub(super) timing: &'a TimingTable,
     /// The block that has just been read again, where blocks are moved one by one.
@@ -196,7 +196,7 @@ impl View for CoreView<'_> {
         self.cells.as_ref().map_or(0, |own| own.cells.reads(block))
     }
 
-    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
+    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn RowReads) -> u32) {
         let by_block = self.config.scrubs_blocks();
         let Some(own) = &mut self.cells else { return };
         let group = own.oldest(superblock);
@@ -231,7 +231,7 @@ struct CellRow<'a> {
     reads: u32,
 }
 
-impl Row for CellRow<'_> {
+impl RowReads for CellRow<'_> {
     fn reads(&self) -> u32 {
         self.reads
     }

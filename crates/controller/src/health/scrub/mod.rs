@@ -13,7 +13,7 @@ mod protection;
 mod tests;
 mod view;
 
-pub use view::Row;
+pub use view::RowReads;
 pub use view::View;
 
 use super::Reason;

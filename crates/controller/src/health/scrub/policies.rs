@@ -3,7 +3,7 @@
 //! A new one is a new file and a line in the list: the setting of `device.scrub` that turns it on, its type, the policy, and the reason by
 //! which results name it. The settings, the reasons and the calls of all policies follow from the list.
 
-use super::view::{Row, View};
+use super::view::{RowReads, View};
 use crate::health::Reason;
 use outlast_settings::drive::ScrubConfig;
 use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
@@ -56,7 +56,7 @@ pub(super) trait Policy: Sized {
     fn arm(&mut self, _view: &impl View, _superblock: SuperblockId) {}
 
     /// At how many reads of `row` it wants to be told.
-    fn alarm_at(&self, _row: &dyn Row) -> u32 {
+    fn alarm_at(&self, _row: &dyn RowReads) -> u32 {
         u32::MAX
     }
 
@@ -150,7 +150,7 @@ macro_rules! policies {
                 })+
             }
 
-            pub(super) fn alarm_at(&self, row: &dyn Row) -> u32 {
+            pub(super) fn alarm_at(&self, row: &dyn RowReads) -> u32 {
                 u32::MAX$(.min(self.$setting.as_ref().map_or(u32::MAX, |own| own.alarm_at(row))))+
             }
 

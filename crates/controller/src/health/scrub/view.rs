@@ -66,13 +66,13 @@ pub trait View {
     fn reads(&self, block: BlockIndex) -> u32;
 
     /// Sets the alarms of all blocks of a superblock: each row goes off at as many reads as `alarm_at` says, at once if it has them.
-    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32);
+    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn RowReads) -> u32);
     /// A block whose alarm has gone off.
     fn take_alarm(&mut self) -> Option<BlockIndex>;
 }
 
 /// A row of a block: the most-read one of its type where reads disturb their page only, else the worst one.
-pub trait Row {
+pub trait RowReads {
     /// Reads that disturb it, since its erasure.
     fn reads(&self) -> u32;
     /// At how many reads it has error rate `rber` at time `at` of the data; `None`: never.

@@ -3,7 +3,7 @@
 //! It forecasts at how many reads a superblock will be bad and has alarms set for these reads. Data also ages, so it looks again when the
 //! data is half as old again, or when the data will be bad without being read, whichever is earlier.
 
-use super::{Policy, Row, View};
+use super::{Policy, RowReads, View};
 use outlast_units::{IndexVec, Nanos, SuperblockId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,7 +86,7 @@ impl Policy for Oracle {
         self.looks.push(Reverse((look, superblock, self.lives[superblock])));
     }
 
-    fn alarm_at(&self, row: &dyn Row) -> u32 {
+    fn alarm_at(&self, row: &dyn RowReads) -> u32 {
         // Beyond the reads that there are: whoever looks at alarms comes to an end.
         self.reads_until_bad(row).map_or(u32::MAX, |bad| bad.max(row.reads().saturating_add(1)))
     }
@@ -99,7 +99,7 @@ impl Policy for Oracle {
 impl Oracle {
     /// At how many reads `row` will be bad: as old as it will be at the next look; where it would then be bad without more reads, as old
     /// as it is. `None`: never.
-    fn reads_until_bad(&self, row: &dyn Row) -> Option<u32> {
+    fn reads_until_bad(&self, row: &dyn RowReads) -> Option<u32> {
         let Forecast { rber, at, look } = self.forecast;
         debug_assert!(at <= look, "the next look lies in the future");
         let later = row.reads_until(rber, look)?;

@@ -1,6 +1,6 @@
 //! Read reclaim: a block has been read so often since its erasure that reading has disturbed it.
 
-use super::{Policy, Row, View};
+use super::{Policy, RowReads, View};
 use outlast_units::BlockIndex;
 
 /// The least reads of a block at which its superblock is moved.
@@ -18,7 +18,7 @@ impl Policy for Reads {
         true
     }
 
-    fn alarm_at(&self, _row: &dyn Row) -> u32 {
+    fn alarm_at(&self, _row: &dyn RowReads) -> u32 {
         self.0
     }
 

@@ -1,6 +1,6 @@
 //! A flash core that is a table.
 
-use crate::health::scrub::{Row, View};
+use crate::health::scrub::{RowReads, View};
 use outlast_units::{BlockIndex, Nanos, Pu, SuperblockId};
 
 pub(super) const SUPERBLOCKS: u32 = 5;
@@ -86,7 +86,7 @@ fn in_a_million(rber: f64) -> u64 {
     (rber * 1e6).round() as u64
 }
 
-impl Row for PlainRow {
+impl RowReads for PlainRow {
     fn reads(&self) -> u32 {
         self.reads
     }
@@ -168,7 +168,7 @@ impl View for Table {
     fn reads(&self, block: BlockIndex) -> u32 {
         self.superblocks[(block.0 / BLOCKS) as usize].reads[(block.0 % BLOCKS) as usize]
     }
-    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn Row) -> u32) {
+    fn set_alarms(&mut self, superblock: SuperblockId, alarm_at: impl Fn(&dyn RowReads) -> u32) {
         let this = &mut self.superblocks[superblock.index()];
         for (block, (&reads, alarm)) in (0u32..).zip(this.reads.iter().zip(&mut this.alarms)) {
             *alarm = alarm_at(&PlainRow { reads, written: this.written });
