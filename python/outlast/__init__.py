@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from outlast.costs import Estimate, estimate
     from outlast.drive import Batch, Drive
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
+    from outlast.repeats import Repeats, repeat
     from outlast.result import Figures, Result, load
     from outlast.serving import Served, serve
     from outlast.simulation import Simulation, State, open, restore  # noqa: A004 - `outlast.open`
@@ -63,6 +64,7 @@ _HOMES = {
     "MediumError": "outlast.errors",
     "OutputError": "outlast.errors",
     "Figures": "outlast.result",
+    "Repeats": "outlast.repeats",
     "Result": "outlast.result",
     "Served": "outlast.serving",
     "Simulation": "outlast.simulation",
@@ -78,6 +80,7 @@ _HOMES = {
     "models": "outlast.models",
     "open": "outlast.simulation",
     "presets": "outlast.api",
+    "repeat": "outlast.repeats",
     "resolve": "outlast.api",
     "restore": "outlast.simulation",
     "run": "outlast.api",
@@ -109,6 +112,7 @@ __all__ = [
     "ModelError",
     "OutlastError",
     "OutputError",
+    "Repeats",
     "Result",
     "ScenarioError",
     "Served",
@@ -126,6 +130,7 @@ __all__ = [
     "open",
     "policies",
     "presets",
+    "repeat",
     "resolve",
     "restore",
     "run",

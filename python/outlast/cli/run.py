@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
+from outlast.cli.options import Whole, layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
 
 if TYPE_CHECKING:
     from outlast.cli.progress import RunProgress
@@ -25,7 +25,8 @@ Examples:
   outlast run --preset hrm-200g --trace web.csv.gz --set workload.trace.addresses=fit --json
   outlast run job.fio --preset demo
   outlast run job.fio --preset demo --format fio > result.json
-  outlast run demo --set device.ftl.gc.policy=fifo --report fifo.html""",
+  outlast run demo --set device.ftl.gc.policy=fifo --report fifo.html
+  outlast run demo --repeats 5""",
 )
 @scenario_options
 @click.option("--trace", metavar="FILE", help="Replay this block trace instead of the scenario's workload.")
@@ -44,6 +45,15 @@ Examples:
 @click.option("--force", is_flag=True, help="Replace an earlier result in --out.")
 @path_option("--report", "report_file", metavar="FILE", help="Write the HTML page to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print result.json on standard output.")
+@click.option(
+    "--repeats",
+    type=Whole(1, 1000),
+    metavar="N",
+    help="Run under N seeds on all cores, and print means with 95 % confidence intervals.",
+)
+@click.option(
+    "--jobs", type=Whole(1), metavar="N", help="Number of parallel runs of --repeats. Default: one for each core."
+)
 @click.option("--any-memory", is_flag=True, help="Run even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def run_command(
@@ -57,6 +67,8 @@ def run_command(
     force: bool,
     report_file: Path | None,
     as_json: bool,
+    repeats: int | None,
+    jobs: int | None,
     any_memory: bool,
     quiet: bool,
 ) -> int:
@@ -72,6 +84,16 @@ def run_command(
         raise click.UsageError("--json and --format fio both print on standard output", click.get_current_context())
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
+    if repeats is not None:
+        if as_fio or report_file is not None or force:
+            raise click.UsageError(
+                "--format fio, --report and --force belong to one run; there are --repeats", click.get_current_context()
+            )
+        from outlast.cli.repeats import run_repeats
+
+        return run_repeats(layers, overrides, repeats=repeats, jobs=jobs, out=out, as_json=as_json, quiet=quiet)
+    if jobs is not None:
+        raise click.UsageError("--jobs belongs to --repeats", click.get_current_context())
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
     from outlast.output import OutputFolder, check_file, check_writable
