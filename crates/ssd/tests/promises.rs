@@ -164,6 +164,24 @@ fn what_was_trimmed_and_written_goes_back_to_what_it_was_before_both() {
     assert_eq!(bench.after_a_cut(3), 0);
 }
 
+/// The copy before a trim can come back only while it is on flash. All other units are written until its superblock has been erased and filled again.
+#[test]
+fn a_trim_is_safe_once_the_copy_before_it_has_been_erased() {
+    let mut bench = Bench::new(WriteCache::Volatile, FlushPolicy::Honour, Trims::Volatile);
+    for unit in 0..600 {
+        bench.write(unit, 7, false);
+    }
+    bench.flush();
+    bench.trim(3);
+    assert_eq!(bench.after_a_cut(3), 7);
+    for round in 0..6 {
+        for unit in (0..600).filter(|&unit| unit != 3) {
+            bench.write(unit, 100 + round, false);
+        }
+    }
+    assert_eq!(bench.after_a_cut(3), 0);
+}
+
 /// Trims that no flush follows must not keep their superblocks from being collected: a drive of which all is trimmed and written for ever
 /// goes on, and what is lost of it is bounded by what was erased.
 #[test]

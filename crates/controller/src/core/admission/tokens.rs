@@ -261,6 +261,21 @@ mod tests {
         assert!((505..=511).contains(&next), "{next}");
     }
 
+    /// At least a bucket comes in a window, of which this host takes one unit; all at once it gets a bucket, however long it took less.
+    #[test]
+    fn a_host_that_takes_less_saves_a_bucket_at_most() {
+        let mut own = tokens(10, 0.5);
+        for window in 0..50 {
+            own.enter(Nanos(window * WINDOW), true);
+        }
+        let (now, mut at_once) = (Nanos(50 * WINDOW), 0);
+        while own.has_one(now) {
+            own.enter(now, true);
+            at_once += 1;
+        }
+        assert_eq!(at_once, 10);
+    }
+
     /// The least of all is one bucket a window, and a host that was away finds one full bucket.
     #[test]
     fn no_host_waits_for_ever() {
