@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -152,6 +152,9 @@ bench-small: setup ## CPU-milliseconds of starting, small runs, points of sweeps
 	$(BUILD_BENCH) --profile $(PROFILE)
 	$(BIN)/python docs/make_speed_small.py target/$(PROFILE)/outlast-bench
 
+bench-scale: setup ## cost and memory of a request on drives to 4 TiB, arrays to 64 members and traces to 100 million records, into docs/reference/speed.md (9 GiB of memory)
+	$(BIN)/python docs/make_scale.py $(ARGS)
+
 bench-python: setup ## operations a second out of outlast.Drive in Python
 	$(BIN)/python tests/bench_drive.py $(ARGS)
 
@@ -281,7 +284,7 @@ figures: setup ## what the reference of figures says of causes, and the figures 
 lock: .venv/tools ## requirements.lock from pyproject.toml, and the linker of releases
 	echo 'ziglang>=0.17,<0.18' | $(BIN)/uv pip compile - --generate-hashes --universal --python-version 3.11 \
 	  --custom-compile-command "make lock" --quiet -o release/zig.lock
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --extra figures --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built

@@ -147,7 +147,7 @@ class Result:
         fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array
         `array_events`, `array_states` and `array_lost`.
         """
-        return frames.to_polars(self._columns(name))
+        return frames.to_polars(self.columns(name))
 
     def to_polars(self, name: str) -> pl.DataFrame:
         """The same as `table(name)`. Whatever reads the Arrow C stream interface takes it without a copy."""
@@ -161,7 +161,8 @@ class Result:
         """The table as a pyarrow Table. Needs pyarrow, which Outlast itself does without."""
         return frames.to_arrow(self.table(name))
 
-    def _columns(self, name: str) -> Mapping[str, Values]:
+    def columns(self, name: str) -> Mapping[str, Values]:
+        """Columns of a table by name, as arrays or lists. Raises `OutputError` with the tables that there are."""
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise OutputError(f"no table '{name}' in this result; there are: {known}")

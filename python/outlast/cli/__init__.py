@@ -30,6 +30,8 @@ COMMANDS = {
     "schema": ("outlast.cli.scenario", "Print the JSON Schema of scenario files."),
     "trace": ("outlast.cli.trace", "Inspect and convert block traces."),
     "report": ("outlast.cli.report", "Write the HTML report of a result, or a comparison of several."),
+    "plot": ("outlast.cli.plot", "Write a chart of a result or a sweep as PDF, SVG or PNG, for a paper."),
+    "table": ("outlast.cli.table", "Print figures of results or of a sweep as CSV, Markdown or LaTeX."),
     "compare": ("outlast.cli.compare", "Compare results: which settings and figures differ."),
     "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),

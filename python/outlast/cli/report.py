@@ -34,7 +34,7 @@ def report_command(results: tuple[str, ...], output: Path | None) -> None:
         first = Path(results[0])
         home = first if first.is_dir() else first.parent
         output = home / "report.html" if len(results) == 1 else Path("comparison.html")
-    if any(_is_sweep(result) for result in results):
+    if any(is_sweep(result) for result in results):
         if len(results) > 1:
             raise click.UsageError("a sweep is reported by itself", click.get_current_context())
         from outlast.sweeps import load_sweep
@@ -49,6 +49,7 @@ def report_command(results: tuple[str, ...], output: Path | None) -> None:
     click.echo(f"written: {output}", err=True)
 
 
-def _is_sweep(result: str) -> bool:
+def is_sweep(result: str) -> bool:
+    """True if it is the folder of a sweep, or the sweep.json in it."""
     place = Path(result)
     return place.name == "sweep.json" or (place.is_dir() and (place / "sweep.json").is_file())

@@ -72,6 +72,10 @@ class Plots:
         """The chart of that name, as the report draws it."""
         return drawn(self._of_name(name, self._charts()), theme)
 
+    def figure_of(self, name: str) -> Figure:
+        """The chart of that name as plain data, for other ways of drawing."""
+        return self._of_name(name, self._charts())
+
     def _stack(self, names: Sequence[str], title: str, theme: Theme | None) -> go.Figure:
         """Stacks those of the named charts that the result has; without any, raises the error of the first."""
         charts = self._charts()

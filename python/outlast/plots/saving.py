@@ -1,0 +1,112 @@
+"""Writing one chart of a result, a comparison or a sweep to a file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from outlast.comparison import Comparison
+from outlast.errors import OutputError
+from outlast.notebook.plots import ComparisonPlots, Plots, ResultPlots, SweepPlots
+from outlast.notebook.theme import colours
+from outlast.output import check_file, write_file
+from outlast.plots.axes import draw_shapes, set_axis
+from outlast.plots.drawing import Drawer
+from outlast.plots.style import Style, matplotlib
+from outlast.report.figure import Figure
+from outlast.result import Result
+from outlast.sweeps import Sweep
+
+FORMATS = ("pdf", "svg", "png")
+"""Endings of files that can be written."""
+HEIGHT = 0.68
+"""Height of a figure over its width."""
+
+
+def charts_of(source: Result | Comparison | Sweep) -> Plots:
+    """The charts of a result, of several beside each other, or of a sweep: `names` lists them."""
+    if isinstance(source, Result):
+        return ResultPlots(source)
+    return SweepPlots(source) if isinstance(source, Sweep) else ComparisonPlots(source)
+
+
+def save(source: Result | Comparison | Sweep, chart: str, path: str | Path, style: Style | None = None) -> Path:
+    """Writes the chart of that name to a PDF, SVG or PNG file, as the ending of the path says.
+
+    The same chart gives the same bytes. Raises `OutputError` for another ending, for a chart that the result has not,
+    and without matplotlib (`outlast[figures]`).
+    """
+    file, style = Path(path), style or Style()
+    ending = file.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise OutputError(f"{file}: the ending must be {', '.join(f'.{each}' for each in FORMATS)}")
+    figure = charts_of(source).figure_of(chart)
+    check_file(file)
+    pyplot = matplotlib("matplotlib.figure")
+    with matplotlib("matplotlib").rc_context(style.parameters()):
+        drawn = pyplot.Figure(figsize=(style.width_in, _height(style, figure)), layout="constrained")
+        _draw(drawn, figure, style)
+        out = io.BytesIO()
+        # No time of writing, and so the same bytes.
+        dates: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
+        drawn.savefig(out, format=ending, dpi=style.dpi, metadata=dates[ending])
+    write_file(file, out.getvalue())
+    return file
+
+
+def _height(style: Style, figure: Figure) -> float:
+    if style.height_in is not None:
+        return style.height_in
+    # Charts that are tall in the report, as maps of many rows are, are tall in print.
+    return style.width_in * HEIGHT * max(1.0, figure.height / 380)
+
+
+def _draw(drawn: Any, figure: Figure, style: Style) -> None:
+    layout = figure.layout
+    panels = sorted({trace.get("yaxis", "y") for trace in figure.data})
+    all_axes = drawn.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, name in zip(all_axes, panels, strict=True):
+        traces = [trace for trace in figure.data if trace.get("yaxis", "y") == name]
+        bars = sum(trace["type"] == "bar" for trace in traces)
+        drawer = Drawer(axes, style, layout.get("barmode", "group"), of_bars=max(bars, 1))
+        for trace in traces:
+            drawer.draw(trace)
+        set_axis(axes, "y", layout.get(f"yaxis{name[1:]}", {}))
+        draw_shapes(axes, layout, name, lambda colour: _colour(colour))
+        axes.set_axisbelow(True)
+        _legend(axes, layout, style)
+    set_axis(all_axes[-1], "x", layout.get("xaxis", {}))
+
+
+def _legend(axes: Any, layout: Mapping[str, Any], style: Style) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if not labels or not layout.get("showlegend", len(labels) > 1):
+        return
+    axes.legend(
+        handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=_columns(labels, style), frameon=False,
+        borderaxespad=0.2, columnspacing=1.0, handlelength=2.2,
+    )  # fmt: skip
+
+
+def _columns(labels: list[str], style: Style) -> int:
+    """Columns of a legend that fit beside each other: a letter is half as wide as its size, a handle six letters."""
+    room = 72 * (style.width_in - 0.6) / (0.5 * (style.size_pt - 1))
+    for columns in range(min(len(labels), 4), 1, -1):
+        # The first columns have one label more, where they do not divide.
+        each, more = divmod(len(labels), columns)
+        ends = [each * column + min(column, more) for column in range(columns + 1)]
+        wide = [max(map(len, labels[start:end])) for start, end in pairwise(ends)]
+        if sum(wide) + 6 * columns <= room:
+            return columns
+    return 1
+
+
+def _colour(name: Any) -> str:
+    """A colour of the report's light page; ink where none is named."""
+    known = colours("light")
+    if isinstance(name, str) and name.startswith("var:--"):
+        return known[name.removeprefix("var:--")]
+    return str(name or known["ink"])
