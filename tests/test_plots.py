@@ -1,4 +1,4 @@
-"""Are printed charts those of the report, as wide as asked, the same to the byte, and tables the figures of a result?"""
+"""Are printed charts those of the report, as wide as asked, the same to the byte, and tables a result's figures?"""
 
 from __future__ import annotations
 

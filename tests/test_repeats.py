@@ -81,7 +81,7 @@ def test_the_command_prints_means_and_json(outlast: Outlast, tiny: Path) -> None
     [
         (["--jobs", "2"], "--jobs belongs to --repeats"),
         (["--repeats", "0"], "0 is not within 1 to 1000"),
-        (["--repeats", "2", "--report", "x.html"], "belong to one run"),
+        (["--repeats", "2", "--report", "x.html"], "--report belongs to one run"),
         (["--repeats", "2", "--set", "run.log=all.parquet"], "run.log"),
         (["--repeats", "2", "--out", "held"], "contains mine.txt"),
     ],

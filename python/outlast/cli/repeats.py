@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,22 @@ SHOWN = (
 def run_repeats(
     layers: list[Any],
     overrides: list[tuple[str, str]],
-    *,
-    repeats: int,
+    repeats: int | None,
     jobs: int | None,
+    of_one_run: Mapping[str, bool],
+    *,
     out: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Runs the scenario under several seeds and prints the table, or JSON."""
+    """Runs the scenario under several seeds and prints the table, or JSON.
+
+    `of_one_run`: options that make no sense with repeats, and whether they were given.
+    """
+    if repeats is None:
+        raise click.UsageError("--jobs belongs to --repeats", click.get_current_context())
+    if given := [name for name, is_given in of_one_run.items() if is_given]:
+        raise click.UsageError(f"{given[0]} belongs to one run, not to --repeats", click.get_current_context())
     from outlast.cli.progress import SweepProgress
     from outlast.repeats import repeat
 

@@ -84,16 +84,11 @@ def run_command(
         raise click.UsageError("--json and --format fio both print on standard output", click.get_current_context())
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
-    if repeats is not None:
-        if as_fio or report_file is not None or force:
-            raise click.UsageError(
-                "--format fio, --report and --force belong to one run; there are --repeats", click.get_current_context()
-            )
+    if repeats is not None or jobs is not None:
         from outlast.cli.repeats import run_repeats
 
-        return run_repeats(layers, overrides, repeats=repeats, jobs=jobs, out=out, as_json=as_json, quiet=quiet)
-    if jobs is not None:
-        raise click.UsageError("--jobs belongs to --repeats", click.get_current_context())
+        of_one_run = {"--format fio": as_fio, "--report": report_file is not None, "--force": force}
+        return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
     from outlast.output import OutputFolder, check_file, check_writable
@@ -123,16 +118,7 @@ def run_command(
         kept += [str(report_file)] if report_file is not None and drawn else []
     finally:
         # Also where the disk is full: a run of hours then leaves its figures at least here.
-        if as_fio:
-            from outlast.fio_report import to_fio
-
-            print_json(to_fio(result))
-        elif as_json:
-            click.echo(result.to_json(), nl=False)
-        elif not quiet:
-            from outlast.cli.summary import show
-
-            show(result)
+        _tell(result, as_fio=as_fio, as_json=as_json, quiet=quiet)
     if interrupts.stop_requests():
         return _stopped(result, kept, drawn)
     if kept and not quiet:
@@ -159,6 +145,20 @@ def _measured(
         return not interrupts.stop_requests()
 
     return api.run(layers, overrides, progress=tell, any_memory=any_memory, log_near=_existing(out))
+
+
+def _tell(result: Result, *, as_fio: bool, as_json: bool, quiet: bool) -> None:
+    """Prints the result as fio's JSON, as its own, or in words."""
+    if as_fio:
+        from outlast.fio_report import to_fio
+
+        print_json(to_fio(result))
+    elif as_json:
+        click.echo(result.to_json(), nl=False)
+    elif not quiet:
+        from outlast.cli.summary import show
+
+        show(result)
 
 
 def _existing(out: Path | None) -> Path | None:
