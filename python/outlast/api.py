@@ -156,6 +156,8 @@ def run(
 
     chosen, changes, makers = whole(scenario, overrides, policies)
     toml = _core.resolve(chosen, changes, "toml")
+    if "expect" in toml:
+        _check_expected(toml)
     if not any_memory:
         memory.check(_core.validate(chosen, changes, makers, runs_code=True))
     log = requests.of_scenario(toml, log_near)
@@ -231,7 +233,17 @@ def validate(
     Builds no drive, and runs no code that `[policies]` names: it checks that the file is there and that the name could
     be one. With `load` it loads the code, which runs it. Returns a run's peak of memory in bytes, within 15 %.
     """
-    return memory.process_bytes() + _core.validate(layers(scenario), override_list(overrides), runs_code=load)
+    chosen, changes = layers(scenario), override_list(overrides)
+    peak = memory.process_bytes() + _core.validate(chosen, changes, runs_code=load)
+    if "expect" in (toml := _core.resolve(chosen, changes, "toml")):
+        _check_expected(toml)
+    return peak
+
+
+def _check_expected(toml: str) -> None:
+    from outlast.expectations import expectations
+
+    expectations(tomllib.loads(toml))
 
 
 def start_server(

@@ -12,6 +12,7 @@ use outlast_workload::{InputFile, WorkloadSpec};
 pub use precondition::{FillPattern, OverwritePattern, PreconditionSpec};
 pub use run::{RunSpec, TimingMode};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run: the drive, the workload of the host, the preparation of the drive, and the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +49,10 @@ pub struct Scenario {
     /// Extent and method of the measurement.
     #[serde(default)]
     pub run: RunSpec,
+    /// What the result must show, by the dotted name of a figure: `"latency_us.read.p99" = "< 1ms"`. A limit is `<`, `<=`, `>` or `>=` and a
+    /// number, with a unit where the figure has one, or two limits joined by `and`. `outlast run` ends with exit code 1 if one is not met. Default: nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expect: BTreeMap<String, String>,
     /// A sentence for each setting that a layer gives and that does not count because of another; filled by loading only.
     #[serde(skip)]
     pub void: Vec<String>,

@@ -10,6 +10,9 @@ import click
 from outlast import interrupts
 from outlast.cli.options import Whole, layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
 
+NOT_MET = 1
+"""Exit code where a limit of `[expect]` is not met."""
+
 if TYPE_CHECKING:
     from outlast.cli.progress import RunProgress
     from outlast.output import OutputFolder
@@ -54,6 +57,9 @@ Examples:
 @click.option(
     "--jobs", type=Whole(1), metavar="N", help="Number of parallel runs of --repeats. Default: one for each core."
 )
+@path_option(
+    "--junit", metavar="FILE", help="Write the outcome of each limit of [expect] to this file, as JUnit's XML."
+)
 @click.option("--any-memory", is_flag=True, help="Run even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def run_command(
@@ -69,6 +75,7 @@ def run_command(
     as_json: bool,
     repeats: int | None,
     jobs: int | None,
+    junit: Path | None,
     any_memory: bool,
     quiet: bool,
 ) -> int:
@@ -77,7 +84,7 @@ def run_command(
     With several sources the later wins: --preset, SCENARIO, --trace, --set, --seed. The main figures are
     printed, unless --json, --format fio or --quiet is given; files are written only for --out, --report and
     run.log. Ctrl-C or SIGTERM stops the run and keeps the measurements so far, marked as partial; a second
-    one skips the report.
+    one skips the report. Exit code 1: a limit of [expect] is not met.
     """
     as_fio = trace_format == "fio"
     if as_fio and as_json:
@@ -87,7 +94,8 @@ def run_command(
     if repeats is not None or jobs is not None:
         from outlast.cli.repeats import run_repeats
 
-        of_one_run = {"--format fio": as_fio, "--report": report_file is not None, "--force": force}
+        files = {"--report": report_file is not None, "--junit": junit is not None}
+        of_one_run = {"--format fio": as_fio, "--force": force} | files
         return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
@@ -97,9 +105,9 @@ def run_command(
         import numpy  # noqa: F401 - tables and charts are made of it
 
     folder = OutputFolder(out, force=force) if out is not None else None
-    if report_file is not None:
-        made = out is not None and report_file.absolute().parent in (out.absolute(), *out.absolute().parents)
-        (check_writable if made else check_file)(report_file)
+    for file in (each for each in (report_file, junit) if each is not None):
+        made = out is not None and file.absolute().parent in (out.absolute(), *out.absolute().parents)
+        (check_writable if made else check_file)(file)
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.defer_signals()
@@ -123,7 +131,7 @@ def run_command(
         return _stopped(result, kept, drawn)
     if kept and not quiet:
         click.echo(f"written: {', '.join(kept)}", err=True)
-    return 0
+    return _judged(result, junit)
 
 
 def _measured(
@@ -159,6 +167,22 @@ def _tell(result: Result, *, as_fio: bool, as_json: bool, quiet: bool) -> None:
         from outlast.cli.summary import show
 
         show(result)
+
+
+def _judged(result: Result, junit: Path | None) -> int:
+    """Says which limits of `[expect]` are not met; 1 if any is not."""
+    if junit is None and not result.summary["scenario"].get("expect"):
+        return 0
+    from outlast.expectations import outcomes, to_junit
+    from outlast.output import write_file
+
+    found = outcomes(result)
+    failed = [each for each in found if not each.met]
+    for each in failed:
+        click.echo(f"not met: {each.message}", err=True)
+    if junit is not None:
+        write_file(junit, to_junit(result.summary["name"], found))
+    return NOT_MET if failed else 0
 
 
 def _existing(out: Path | None) -> Path | None:
