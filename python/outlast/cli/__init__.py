@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
     "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
+    "import": ("outlast.products.imports.command", "Make a scenario of another simulator's configuration."),
     "torture": ("outlast.products.torture.cli.group", "Test whether a program survives power loss."),
     "snapshot": ("outlast.cli.snapshot", "Precondition a drive or array and save it, for later runs to start from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
