@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
@@ -44,6 +44,15 @@ COMMANDS = {
     "man": ("outlast.cli.man", "Print the manual page."),
 }
 
+GROUPS = {
+    "Simulate": ("run", "sweep", "snapshot", "validate", "explain"),
+    "Look": ("report", "compare", "presets", "policies", "chips", "schema", "model"),
+    "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
+    "Serve and break": ("serve", "ctl", "torture"),
+    "Shell": ("completion", "man"),
+}
+"""The commands as `--help` groups them; each is in one group."""
+
 BAD_INPUT, INTERNAL = 2, 3
 
 COMPLETE = "_OUTLAST_COMPLETE"
@@ -60,9 +69,16 @@ CANNOT_WRITE = {
 class LazyGroup(click.Group):
     """A group that knows its commands' names and one-line helps without importing them."""
 
-    def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        table: Mapping[str, tuple[str, str]],
+        groups: Mapping[str, Sequence[str]] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(*arguments, **settings)
         self._table = table
+        self._groups = groups or {"Commands": tuple(table)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._table)
@@ -97,9 +113,11 @@ class LazyGroup(click.Group):
             raise click.Abort from error  # click itself would print an empty line first
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if rows := [(name, text) for name, (_, text) in self._table.items()]:
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
+        widest = max(map(len, self._table), default=0)
+        for title, names in self._groups.items():
+            with formatter.section(title):
+                # Padded to the widest of all, so that the texts of all groups stand in one column.
+                formatter.write_dl([(name.ljust(widest), self._table[name][1]) for name in names])
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -113,6 +131,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
+    groups=GROUPS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="""\b
 Examples:

@@ -18,7 +18,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def trace_command() -> None:
     """Inspect and convert block traces.
 
-    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw; plain, gzip or zstd.
+    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent,
+    systor-17, biosnoop and block-rq (perf, ftrace); plain, gzip or zstd. For other tables, a scenario names the columns
+    (workload.trace.columns).
     """
 
 

@@ -29,7 +29,12 @@ class Bytes(click.ParamType[int]):
         return count
 
 
-@click.group("import")
+@click.group(
+    "import",
+    epilog="""\b
+Example:
+  outlast import mqsim ssdconfig.xml workload.xml -o mine.toml""",
+)
 def import_command() -> None:
     """Make a scenario of another simulator's configuration.
 
