@@ -55,6 +55,16 @@ GROUPS = {
 
 BAD_INPUT, INTERNAL = 2, 3
 
+OTHER_OPTIONS = {
+    "--threads": "--set run.threads=N sets the threads of a run",
+    "--jobs": "--set run.threads=N sets the threads of a run; a sweep has --jobs",
+    "--config": "the scenario is the argument: outlast run mine.toml",
+    "--output": "a result is written by --out DIR",
+    "--op": "--set device.ftl.over_provisioning=0.28 sets the spare space",
+    "--iodepth": "--set workload.synthetic.queue_depth=32 sets the queue depth",
+}
+"""Options that others have, with what does the same here."""
+
 COMPLETE = "_OUTLAST_COMPLETE"
 """The environment variable by which a shell asks what a word may become."""
 
@@ -171,6 +181,11 @@ def _called() -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = BAD_INPUT
+    except click.NoSuchOption as error:
+        hint = OTHER_OPTIONS.get(error.option_name)
+        message = f"no option {error.option_name}; {hint}" if hint else error.format_message()
+        shown = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        code = _fail(" ".join(f"{message}{shown}".split()), BAD_INPUT)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
