@@ -41,7 +41,11 @@ const WORDS: [(&str, &str, &str); 88] = [
     ("dchoiceparam", "device.ftl.gc.choices", ""),
     ("rga", "device.ftl.gc.policy", "d-choices"),
     ("maxpecycles", "device.defects.endurance", ""),
-    ("pecycles", "device.defects.endurance", "of new flash; those that it has had are `device.initial.pe_cycles`"),
+    (
+        "pecycles",
+        "device.defects.endurance",
+        "of new flash; those that it has had are `device.initial.pe_cycles`",
+    ),
     ("pelimit", "device.defects.endurance", ""),
     ("erasethreshold", "device.defects.endurance", ""),
     ("cachesize", "device.controller.write_buffer", ""),
@@ -109,17 +113,21 @@ pub(super) fn hint(name: &str) -> Option<String> {
     Some(format!("; did you mean `{setting}`{remark}?"))
 }
 
+/// The settings that words mean.
+#[cfg(test)]
+pub(super) fn settings() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(_, setting, _)| *setting)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_word_is_folded_once_and_means_a_setting_that_there_is() {
-        let names = crate::schema::setting_names();
-        for (index, (word, setting, _)) in WORDS.iter().enumerate() {
+    fn every_word_is_folded_and_there_once() {
+        for (index, (word, ..)) in WORDS.iter().enumerate() {
             assert_eq!(*word, folded(word));
             assert!(!WORDS[..index].iter().any(|(other, ..)| other == word), "{word} twice");
-            assert!(names.contains(&(*setting).to_owned()), "{word}: {setting} is no setting");
         }
     }
 

@@ -124,7 +124,8 @@ def _show(info: dict[str, Any]) -> None:
         )
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("", "requests", "share", "bytes", "mean size", "median", "largest", "touched"):
-        table.add_column(title, justify="right" if title else "left")
+        # A column may not be narrower than its title, which a narrow terminal would otherwise cut.
+        table.add_column(title, justify="right" if title else "left", min_width=len(title))
     for kind in ("reads", "writes", "trims", "flushes"):
         stats = info[kind]
         if stats["count"]:
