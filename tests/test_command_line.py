@@ -48,7 +48,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_no_arguments_shows_the_help(outlast: Outlast) -> None:
     done = outlast(check=False)
     assert done.returncode == 2
-    assert "Commands:" in done.stdout + done.stderr
+    assert "Simulate:" in done.stdout + done.stderr
 
 
 def test_version(outlast: Outlast) -> None:

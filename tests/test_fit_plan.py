@@ -98,5 +98,5 @@ def test_jobs_without_percentiles_or_at_the_same_time_are_refused(tmp_path: Path
     latency["percentile"] = {"50.000000": 1e5}  # type: ignore[assignment]
     both = [job, job | {"jobname": "s", "job options": {"rw": "randread"}}]
     file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": both}))
-    with pytest.raises(ScenarioError, match=r"a\.json, job s: ran beside others"):
+    with pytest.raises(ScenarioError, match=r"a\.json, job r: ran beside s; each"):
         of_text("m", head, tmp_path)

@@ -61,6 +61,8 @@ def layers(scenario: ScenarioLike | Sequence[ScenarioLike]) -> list[_core.Layer]
     """The layers of a scenario; later ones win."""
     if isinstance(scenario, (str, Path, Mapping, Text)):
         return [layer(scenario)]
+    if not isinstance(scenario, Sequence):
+        raise ScenarioError(f"{scenario!r}: a scenario is the name of a preset, a path, a table, or a list of them")
     if not scenario:
         raise ScenarioError("an empty list of scenarios; give at least one")
     return [layer(each) for each in scenario]

@@ -1391,7 +1391,7 @@ class WorkloadSynthetic(Setting):
 
 class WorkloadTrace(Setting):
     address_unit: Setting
-    """Unit of the addresses and sizes of `ascii`. Default: guessed, with a note.
+    """Unit of the addresses and sizes of `ascii` (default: guessed, with a note) and of `columns` (default: byte).
     - sector: Sectors of 512 bytes.
     - byte: Bytes.
     """
@@ -1406,6 +1406,8 @@ class WorkloadTrace(Setting):
     """
     align: Setting
     """Rounds requests out to this unit: start down, end up. Default: as recorded."""
+    columns: WorkloadTraceColumns
+    """The columns of a table; with `format = "columns"`, which needs it."""
     device: Setting
     """Only the records of this device. Default: all."""
     devices: Setting
@@ -1440,6 +1442,15 @@ class WorkloadTrace(Setting):
     - etw: Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production
       servers: `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum,
       ...`; microseconds and bytes. The file's own header says which column is which.
+    - columns: A table with one request in each line, whose columns `columns` names.
+    - msr-6: MSR Cambridge without response times: the columns of `msr` but the last.
+    - fiu: FIU (`SRCMap`): `time pid process LBA size op major minor MD5`; nanoseconds and sectors.
+    - tencent: Tencent cloud block storage: `time,offset,size,0|1,volume`; seconds and sectors, 0 = read.
+    - systor-17: Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is
+      neither R nor W are left out.
+    - biosnoop: bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
+    - block-rq: The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left
+      out.
     """
     head: Setting
     """Takes at most so many records of each pass. Default: all."""
@@ -1460,7 +1471,8 @@ class WorkloadTrace(Setting):
     time_scale: Setting
     """Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1."""
     time_unit: Setting
-    """Unit of the times of `ascii` (default: guessed, with a note) and of a version 3 `fio-iolog` (default: us).
+    """Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us) and of
+    `columns` (default: s).
     - ns: Nanoseconds.
     - us: Microseconds.
     - ms: Milliseconds.
@@ -1473,3 +1485,38 @@ class WorkloadTrace(Setting):
     - sort: Sorted within a window of 1024 records; later than that, an error.
     - clamp: Given the time of the record before it.
     """
+
+class WorkloadTraceColumns(Setting):
+    base: Setting
+    """Taken off each address, in its unit: where the trace's addresses begin. Default: 0."""
+    header: Setting
+    """True if the first line is a header: columns are then found by their names in it. Default: false.
+    - true
+    - false
+    """
+    names: Setting
+    """The columns in order: `time`, `op`, `offset` and `size` once each, `device` at most once; any other name is a
+    column that is not read. With `header`, names as the first line of the file has them, in any order.
+    Default: [].
+    """
+    read: Setting
+    """Words or numbers in `op` that mean a read. Default: R, r, Read, read, READ, rs."""
+    separator: Setting
+    """What stands between two columns. Default: comma.
+    - comma: A comma.
+    - semicolon: A semicolon.
+    - tab: A tabulator.
+    - blanks: One or more blanks or tabulators.
+    """
+    size_unit: Setting
+    """Unit of `size`. Default: that of the addresses.
+    - sector: Sectors of 512 bytes.
+    - byte: Bytes.
+    """
+    skip_others: Setting
+    """True to leave lines out, and count them, whose `op` is neither; else they are refused. Default: false.
+    - true
+    - false
+    """
+    write: Setting
+    """Words or numbers in `op` that mean a write. Default: W, w, Write, write, WRITE, ws."""

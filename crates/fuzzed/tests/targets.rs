@@ -32,6 +32,8 @@ mod trace_ascii;
 mod trace_auto;
 #[path = "../../../fuzz/fuzz_targets/trace_blkparse.rs"]
 mod trace_blkparse;
+#[path = "../../../fuzz/fuzz_targets/trace_columns.rs"]
+mod trace_columns;
 #[path = "../../../fuzz/fuzz_targets/trace_etw.rs"]
 mod trace_etw;
 #[path = "../../../fuzz/fuzz_targets/trace_fio_iolog.rs"]

@@ -1,9 +1,11 @@
 //! A serde deserializer from the tree of settings, which adds the path of the setting to each error.
 
+mod amounts;
 mod tree_decoder;
 
 use super::error::{ScenarioError, hint};
 use super::position::one_line;
+use super::synonyms;
 use super::tree::{PathStep, SettingNode, SettingValue, dotted};
 use super::{Provenance, SourcePosition};
 use serde::de::{self, DeserializeOwned, Expected, Unexpected};
@@ -20,7 +22,7 @@ const MOST_LISTED: usize = 10;
 /// removed and the rest decoded again.
 pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, ScenarioError> {
     let mut errors = Vec::new();
-    let first = match T::deserialize(TreeDecoder { node: provenance.root() }) {
+    let first = match T::deserialize(TreeDecoder { node: provenance.root(), key: "" }) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
@@ -36,7 +38,7 @@ pub(super) fn decode<T: DeserializeOwned>(provenance: &Provenance) -> Result<T, 
         if missing || !remaining.remove(&path) || errors.len() == MOST_LISTED {
             break;
         }
-        match T::deserialize(TreeDecoder { node: &remaining }) {
+        match T::deserialize(TreeDecoder { node: &remaining, key: "" }) {
             Ok(_) => break,
             Err(next) => error = next,
         }
@@ -102,7 +104,9 @@ impl DecodeError {
                     _ => "",
                 };
                 // A name of another table is near none of this one, which `hint` then lists.
-                ScenarioError::Unknown { at, field, hint: hint(key, names) }
+                // The field's own word for a setting comes first: it is near other names only by chance.
+                let hint = synonyms::hint(key).unwrap_or_else(|| hint(key, names));
+                ScenarioError::Unknown { at, field, hint }
             }
             DecodeFault::Missing(name) => {
                 self.path.push(PathStep::Key(name.to_owned()));

@@ -29,6 +29,7 @@ mod retired;
 mod schema;
 mod shaping;
 mod spec;
+mod synonyms;
 mod tree;
 mod void_settings;
 

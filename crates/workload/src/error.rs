@@ -106,6 +106,16 @@ pub enum WorkloadError {
         /// Names of the formats, separated by commas.
         formats: &'static str,
     },
+    /// A trace is packed or encoded in a way that is not read.
+    #[error("{file}: is {what}, which is not read; {remedy}")]
+    Packed {
+        /// The file.
+        file: String,
+        /// The compression or encoding.
+        what: &'static str,
+        /// The program that makes a text of it.
+        remedy: &'static str,
+    },
     /// A trace has the columns of a format, but means something else by them.
     #[error(
         "{file}: has the columns of {format}, but {why}; set format = \"{format}\" if it is in that format"

@@ -33,8 +33,8 @@ pub use size_or_percent::SizeOrPercent;
 pub use spec::WorkloadSpec;
 pub use synthetic::{AddressPattern, ArrivalProcess, NamedMix, SizeMix, SizeWeight, SyntheticSpec};
 pub use trace::{
-    AddressOverflow, AddressUnit, BlkEvent, BlkLine, BlkLineReader, DeviceLayout, DeviceName, OpStats,
-    TimeUnit, TraceFormat, TraceInfo, TraceSpec, TraceWriter, UnorderedRecords, convert, parse_bytes,
-    trace_info, trace_info_while,
+    AddressOverflow, AddressUnit, BlkEvent, BlkLine, BlkLineReader, ColumnSeparator, ColumnsSpec,
+    DeviceLayout, DeviceName, OpStats, TimeUnit, TraceFormat, TraceInfo, TraceSpec, TraceWriter,
+    UnorderedRecords, convert, parse_bytes, trace_info, trace_info_while,
 };
 pub use workload::{RequestPacing, Workload};

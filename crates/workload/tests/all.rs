@@ -6,6 +6,7 @@ mod fio_timing;
 mod passes;
 mod real_traces;
 mod synthetic;
+mod trace_columns;
 mod trace_detection;
 mod trace_formats;
 mod trace_settings;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
     "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
+    "import": ("outlast.products.imports.command", "Make a scenario of another simulator's configuration."),
     "torture": ("outlast.products.torture.cli.group", "Test whether a program survives power loss."),
     "snapshot": ("outlast.cli.snapshot", "Precondition a drive or array and save it, for later runs to start from."),
     "validate": ("outlast.cli.scenario", "Check a scenario without running it."),
@@ -45,7 +46,26 @@ COMMANDS = {
     "man": ("outlast.cli.man", "Print the manual page."),
 }
 
+GROUPS = {
+    "Simulate": ("run", "sweep", "snapshot", "validate", "explain"),
+    "Look": ("report", "compare", "presets", "policies", "chips", "schema", "model"),
+    "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
+    "Serve and break": ("serve", "ctl", "torture"),
+    "Shell": ("completion", "man"),
+}
+"""The commands as `--help` groups them; each is in one group."""
+
 BAD_INPUT, INTERNAL = 2, 3
+
+OTHER_OPTIONS = {
+    "--threads": "--set run.threads=N sets the threads of a run",
+    "--jobs": "--set run.threads=N sets the threads of a run; a sweep has --jobs",
+    "--config": "the scenario is the argument: outlast run mine.toml",
+    "--output": "a result is written by --out DIR",
+    "--op": "--set device.ftl.over_provisioning=0.28 sets the spare space",
+    "--iodepth": "--set workload.synthetic.queue_depth=32 sets the queue depth",
+}
+"""Options that others have, with what does the same here."""
 
 COMPLETE = "_OUTLAST_COMPLETE"
 """The environment variable by which a shell asks what a word may become."""
@@ -61,9 +81,16 @@ CANNOT_WRITE = {
 class LazyGroup(click.Group):
     """A group that knows its commands' names and one-line helps without importing them."""
 
-    def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        table: Mapping[str, tuple[str, str]],
+        groups: Mapping[str, Sequence[str]] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(*arguments, **settings)
         self._table = table
+        self._groups = groups or {"Commands": tuple(table)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._table)
@@ -98,9 +125,11 @@ class LazyGroup(click.Group):
             raise click.Abort from error  # click itself would print an empty line first
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if rows := [(name, text) for name, (_, text) in self._table.items()]:
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
+        widest = max(map(len, self._table), default=0)
+        for title, names in self._groups.items():
+            with formatter.section(title):
+                # Padded to the widest of all, so that the texts of all groups stand in one column.
+                formatter.write_dl([(name.ljust(widest), self._table[name][1]) for name in names])
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -114,6 +143,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
+    groups=GROUPS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="""\b
 Examples:
@@ -153,6 +183,11 @@ def _called() -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = BAD_INPUT
+    except click.NoSuchOption as error:
+        hint = OTHER_OPTIONS.get(error.option_name)
+        message = f"no option {error.option_name}; {hint}" if hint else error.format_message()
+        shown = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        code = _fail(" ".join(f"{message}{shown}".split()), BAD_INPUT)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""

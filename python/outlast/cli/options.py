@@ -107,7 +107,9 @@ def layers_of(
     scenario: str | None, preset: str | None, trace: str | None = None, trace_format: str | None = None
 ) -> list[Any]:
     """The layers that the options name, the strongest last."""
+    from outlast.errors import ScenarioError
     from outlast.inputs import is_stream, read_stream
+    from outlast.neighbours import how_to_read
 
     if scenario is None and preset is None:
         raise click.UsageError("name a SCENARIO.toml, or a built-in one with --preset", click.get_current_context())
@@ -123,6 +125,8 @@ def layers_of(
                 click.get_current_context(),
             )
         layers.append(layer(scenario))
+    elif scenario is not None and (reason := how_to_read(scenario)) is not None:
+        raise ScenarioError(f"{scenario}: {reason}")
     elif scenario is not None:
         # A pipe gives its text only once, and a scenario is asked for more than once.
         layers.append(read_stream(scenario) if is_stream(scenario) else scenario)

@@ -18,7 +18,12 @@ Examples:
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT...")
 @path_option(
-    "-o", "--output", metavar="FILE", help="Output file. Default: report.html in the result, or comparison.html here."
+    "-o",
+    "--out",
+    "--output",
+    "output",
+    metavar="FILE",
+    help="Output file. Default: report.html in the result, or comparison.html here.",
 )
 def report_command(results: tuple[str, ...], output: Path | None) -> None:
     """Write the HTML report of one RESULT, or a comparison of several.
@@ -34,6 +39,9 @@ def report_command(results: tuple[str, ...], output: Path | None) -> None:
         first = Path(results[0])
         home = first if first.is_dir() else first.parent
         output = home / "report.html" if len(results) == 1 else Path("comparison.html")
+    if output.suffix.lower() not in ("", ".html", ".htm"):
+        limit = f"a report is HTML: name it {output.with_suffix('.html').name}; a browser prints it as PDF, and `outlast plot` draws single charts"
+        raise click.UsageError(f"-o {output}: {limit}", click.get_current_context())
     if any(is_sweep(result) for result in results):
         if len(results) > 1:
             raise click.UsageError("a sweep is reported by itself", click.get_current_context())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast import interrupts
+from outlast import interrupts, suspicious
 from outlast.cli.options import Whole, layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
 
 NOT_MET = 1
@@ -43,7 +43,7 @@ Examples:
     ),
 )
 @path_option(
-    "--out", metavar="DIR", help="Write result.json, tables, scenario.toml and report.html to this new folder."
+    "-o", "--out", metavar="DIR", help="Write result.json, tables, scenario.toml and report.html to this new folder."
 )
 @click.option("--force", is_flag=True, help="Replace an earlier result in --out.")
 @path_option("--report", "report_file", metavar="FILE", help="Write the HTML page to this file.")
@@ -112,7 +112,7 @@ def run_command(
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.defer_signals()
         result = _measured(layers, overrides, bar, any_memory=any_memory, out=out)
-    warn_of(result.summary.get("beyond_range", []))
+    warn_of([*result.summary.get("beyond_range", []), *suspicious.notes(result.summary.get("scenario", {}))])
     kept, drawn = [], False
     try:
         if folder is not None:

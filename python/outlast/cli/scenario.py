@@ -45,7 +45,7 @@ def validate_command(
     [policies], the form is checked.
     """
     layers, overrides = layers_of(scenario, preset), overrides_of(settings, seed)
-    from outlast import _core, api
+    from outlast import _core, api, suspicious
     from outlast.costs import estimate as estimate_of
 
     if estimate and as_toml:
@@ -60,6 +60,7 @@ def validate_command(
     elif as_toml:
         click.echo(_core.resolve(api.layers(layers), overrides, "toml"), nl=False)
     else:
+        warn_of(suspicious.notes(api.resolve(layers, overrides)))
         click.echo(f"{scenario or preset}: ok; {found}")
         if estimate:
             click.echo(_counted(found))

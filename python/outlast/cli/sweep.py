@@ -30,7 +30,7 @@ Examples:
 Exit code 1: the sweep is complete and written, but some runs failed repeatedly.""",
 )
 @click.argument("file", metavar="FILE.toml")
-@path_option("--out", metavar="DIR", help="Output folder. Default: out/NAME. Runs saved there are not repeated.")
+@path_option("-o", "--out", metavar="DIR", help="Output folder. Default: out/NAME. Runs saved there are not repeated.")
 @click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
 @click.option("--on", metavar="WHERE", help="A Dask scheduler (tcp://host:8786), or slurm. Default: this machine.")
 @click.option(

@@ -18,7 +18,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def trace_command() -> None:
     """Inspect and convert block traces.
 
-    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw; plain, gzip or zstd.
+    Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent,
+    systor-17, biosnoop and block-rq (perf, ftrace); plain, gzip or zstd. For other tables, a scenario names the columns
+    (workload.trace.columns).
     """
 
 
@@ -122,7 +124,8 @@ def _show(info: dict[str, Any]) -> None:
         )
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("", "requests", "share", "bytes", "mean size", "median", "largest", "touched"):
-        table.add_column(title, justify="right" if title else "left")
+        # A column may not be narrower than its title, which a narrow terminal would otherwise cut.
+        table.add_column(title, justify="right" if title else "left", min_width=len(title))
     for kind in ("reads", "writes", "trims", "flushes"):
         stats = info[kind]
         if stats["count"]:

@@ -70,7 +70,7 @@ class Figure:
         whole, room = " whole" if self.whole else "", f"height:{self.height}px;min-height:{self.height}px"
         return (
             f'<figure class="card chart{whole}" id="{self.name}">{caption}'
-            f'<div class="plot" style="{room}" role="img" aria-label="{self.title}"></div>'
+            f'<div class="plot" style="{room}" role="group" aria-label="{self.title}"></div>'
             f'<script type="application/json">{spec}</script></figure>'
         )
 

@@ -39,7 +39,8 @@ def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
     try:
         content = foreign.json_of(text) if as_json else foreign.toml_of(text)
     except ValueError as error:
-        raise SweepError(f"{source}: {error}") from error
+        kind = "" if as_json else "not valid TOML: "
+        raise SweepError(f"{source}: {kind}{error}") from error
     if not isinstance(content, dict):
         raise SweepError(f"{source}: not a table of settings")
     return content

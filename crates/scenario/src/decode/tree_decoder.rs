@@ -1,5 +1,6 @@
 //! Serde's deserializer over the tree of settings. Each step down adds its key or index to an error that comes back.
 
+use super::amounts::{Amount, parse_amount};
 use super::{DecodeError, DecodeFault};
 use crate::tree::{PathStep, SettingNode, SettingValue};
 use serde::de::value::StringDeserializer;
@@ -13,6 +14,8 @@ use std::collections::btree_map;
 #[derive(Clone, Copy)]
 pub(super) struct TreeDecoder<'a> {
     pub(super) node: &'a SettingNode,
+    /// The setting's own name; empty at the top.
+    pub(super) key: &'a str,
 }
 
 impl<'a> TreeDecoder<'a> {
@@ -40,6 +43,22 @@ impl<'a> TreeDecoder<'a> {
             SettingValue::Date(_) => Err(DecodeError::new(DecodeFault::Invalid(
                 "no setting is a date; text is written in quotes".to_owned(),
             ))),
+        }
+    }
+}
+
+impl TreeDecoder<'_> {
+    /// Decodes a number, which may be written with a suffix.
+    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let text = match &self.node.value {
+            SettingValue::Text(text) => Some(text),
+            SettingValue::Bare { text, value } if matches!(**value, SettingValue::Text(_)) => Some(text),
+            _ => None,
+        };
+        match text.and_then(|text| parse_amount(text, self.key)) {
+            Some(Amount::Whole(value)) => visitor.visit_u64(value),
+            Some(Amount::Part(value)) => visitor.visit_f64(value),
+            None => Self::visit(&self.node.value, visitor),
         }
     }
 }
@@ -111,8 +130,28 @@ impl<'de> Deserializer<'de> for TreeDecoder<'_> {
         }
     }
 
+    fn deserialize_u8<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.number(visitor)
+    }
+
+    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.number(visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.number(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.number(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.number(visitor)
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
+        bool i8 i16 i32 i64 i128 u128 f32 char bytes byte_buf unit unit_struct seq tuple
         tuple_struct map identifier ignored_any
     }
 }
@@ -137,7 +176,8 @@ impl<'de> MapAccess<'de> for TableEntries<'_> {
         let Some((key, node)) = self.value.take() else {
             return Err(de::Error::custom("a value was asked for before its name"));
         };
-        seed.deserialize(TreeDecoder { node }).map_err(|error| error.within(PathStep::Key(key.to_owned())))
+        seed.deserialize(TreeDecoder { node, key })
+            .map_err(|error| error.within(PathStep::Key(key.to_owned())))
     }
 }
 
@@ -154,7 +194,9 @@ impl<'de> SeqAccess<'de> for ListItems<'_> {
         seed: T,
     ) -> Result<Option<T::Value>, DecodeError> {
         let Some((index, node)) = self.items.next() else { return Ok(None) };
-        seed.deserialize(TreeDecoder { node }).map(Some).map_err(|error| error.within(PathStep::Index(index)))
+        seed.deserialize(TreeDecoder { node, key: "" })
+            .map(Some)
+            .map_err(|error| error.within(PathStep::Index(index)))
     }
 }
 

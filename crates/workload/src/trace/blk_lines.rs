@@ -1,7 +1,8 @@
 //! Reads blkparse's text line by line, completions and messages included.
 
 use super::formats::{DecodeContext, ParsedLine};
-use super::spec::{BlkEvent, TraceFormat};
+use super::spec::BlkEvent;
+use super::trace_format::TraceFormat;
 use crate::WorkloadRequest;
 use outlast_device::Command;
 use outlast_units::{Lba, Nanos};

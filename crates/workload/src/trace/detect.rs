@@ -1,5 +1,6 @@
 //! Recognises the format of a trace, and guesses the units of ASCII traces, which do not define them.
 
+use super::columns::{ColumnLayout, ColumnsSpec, SYSTOR_HEADER, published};
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
 use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
@@ -19,6 +20,8 @@ pub(crate) struct DetectedFormat {
     pub(crate) iolog: u8,
     pub(crate) vscsi: VscsiVersion,
     pub(crate) compression: &'static str,
+    /// Columns of a table.
+    pub(crate) columns: ColumnLayout,
     /// Guesses, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -28,6 +31,11 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
     let mut input = TraceInput::open(origin)?;
     let sample = input.record(SAMPLE, TracePosition::Line(1))?.to_vec();
     let bytes = without_mark(&sample);
+    if spec.format != TraceFormat::Vscsi
+        && let Some((what, remedy)) = packed(bytes)
+    {
+        return Err(WorkloadError::Packed { file: input.file, what, remedy });
+    }
     let lines: Vec<&[u8]> = lines(bytes, sample.len() == SAMPLE);
     let Some(first) = lines.first().copied() else {
         return Err(WorkloadError::Empty { file: input.file, content: "the file is empty".into() });
@@ -54,12 +62,19 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         iolog: formats::iolog_version(first).unwrap_or(3),
         vscsi: VscsiVersion::One,
         compression: input.compression,
+        columns: ColumnLayout::default(),
         notes: Vec::new(),
     };
     // The unit that the format defines, or for others the setting.
     let fixed = match format {
         TraceFormat::Msr => Some(TimeUnit::Filetime),
-        TraceFormat::Spc | TraceFormat::Blkparse => Some(TimeUnit::S),
+        TraceFormat::Spc | TraceFormat::Blkparse | TraceFormat::Biosnoop | TraceFormat::BlockRq => {
+            Some(TimeUnit::S)
+        }
+        TraceFormat::MsrShort | TraceFormat::Fiu | TraceFormat::Tencent | TraceFormat::Systor => {
+            published(format).map(|(_, unit, _)| unit)
+        }
+        TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
         TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
         TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
@@ -74,10 +89,11 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
             limit,
         ));
     }
-    if spec.address_unit.is_some() && format != TraceFormat::Ascii {
+    if spec.address_unit.is_some() && !matches!(format, TraceFormat::Ascii | TraceFormat::Columns) {
         let limit = format!("the addresses of format {format} are defined; leave address_unit out");
         return Err(crate::error::bad_setting("workload.trace.address_unit", "given", limit));
     }
+    detected.columns = layout(format, spec)?;
     match format {
         TraceFormat::Vscsi => {
             detected.vscsi =
@@ -93,6 +109,54 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
     detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
     detected.notes = notes;
     Ok(detected)
+}
+
+/// The columns of a table, as the format or the settings have them; none for other formats.
+fn layout(format: TraceFormat, spec: &TraceSpec) -> Result<ColumnLayout, WorkloadError> {
+    const SETTING: &str = "workload.trace.columns";
+    let bad = |(name, value, limit): (&str, String, &str)| {
+        crate::error::bad_setting(format!("{SETTING}.{name}"), value, format!("must be {limit}"))
+    };
+    if let Some((columns, _, unit)) = published(format) {
+        return ColumnLayout::new(&columns, unit).map_err(bad);
+    }
+    match (&spec.columns, format) {
+        (Some(columns), TraceFormat::Columns) => {
+            ColumnLayout::new(columns, spec.address_unit.unwrap_or(AddressUnit::Byte)).map_err(bad)
+        }
+        (None, TraceFormat::Columns) => {
+            let names = ColumnsSpec::default().names.join(", ");
+            let limit = "name the columns, such as { names = [\"time\", \"op\", \"offset\", \"size\"] }";
+            Err(crate::error::bad_setting(SETTING, names, limit))
+        }
+        (Some(_), format) => {
+            let limit = format!("the columns of format {format} are defined; set format = \"columns\"");
+            Err(crate::error::bad_setting(SETTING, "given", limit))
+        }
+        (None, _) => Ok(ColumnLayout::default()),
+    }
+}
+
+/// The compression or encoding that the first bytes name, if it is one that is not read, and what to do.
+fn packed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const BLKTRACE: [u8; 3] = [0x74, 0x61, 0x65];
+    match bytes {
+        [b'B', b'Z', b'h', ..] => Some(("compressed by bzip2", "bunzip2 -k unpacks it")),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some(("compressed by xz", "xz -dk unpacks it")),
+        [b'P', b'K', 3, 4, ..] => Some(("a zip archive", "unzip unpacks it")),
+        [b'7', b'z', 0xbc, 0xaf, ..] => Some(("a 7-Zip archive", "7z x unpacks it")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some(("text in UTF-16", "iconv -f UTF-16 -t UTF-8 converts it"))
+        }
+        // The magic number of a record, 0x656174 and its version, in either order of bytes.
+        [version, rest @ ..] if *version < 0x20 && rest.starts_with(&BLKTRACE) => {
+            Some(("binary output of blktrace", "blkparse -i makes a text of it"))
+        }
+        [0x65, 0x61, 0x74, version, ..] if *version < 0x20 => {
+            Some(("binary output of blktrace", "blkparse -i makes a text of it"))
+        }
+        _ => None,
+    }
 }
 
 /// The lines of a sample without blank lines and comments, and without the last one if the sample may cut it.
@@ -123,6 +187,15 @@ fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     if formats::is_etw_first_line(line) {
         return Some(TraceFormat::Etw);
     }
+    if formats::is_biosnoop_header(line) {
+        return Some(TraceFormat::Biosnoop);
+    }
+    if formats::is_block_rq(line) {
+        return Some(TraceFormat::BlockRq);
+    }
+    if line.to_ascii_lowercase() == SYSTOR_HEADER {
+        return Some(TraceFormat::Systor);
+    }
     let number = |text: &[u8]| whole("", text).is_ok();
     let blanks: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();
     let [device, cpu, sequence, time, process, action, ..] = blanks[..] else { return None };
@@ -130,7 +203,20 @@ fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     let timed = super::fields::time(time, 1_000_000_000).is_ok();
     let is_event =
         formats::is_device(device) && numbers && timed && action.iter().all(u8::is_ascii_alphabetic);
-    is_event.then_some(TraceFormat::Blkparse)
+    if is_event || formats::is_named_event(&[device, cpu, sequence, time, process, action]) {
+        return Some(TraceFormat::Blkparse);
+    }
+    is_fiu(&blanks).then_some(TraceFormat::Fiu)
+}
+
+/// True if the words are a record of FIU, which ends in an MD5 of 32 digits.
+fn is_fiu(words: &[&[u8]]) -> bool {
+    let number = |text: &[u8]| whole("", text).is_ok();
+    let [time, pid, _, lba, size, op, major, minor, digest, ..] = *words else { return false };
+    [time, pid, lba, size, major, minor].into_iter().all(number)
+        && matches!(op, b"R" | b"W")
+        && digest.len() == 32
+        && digest.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The columns of the sampled lines of an ASCII trace.

@@ -1,6 +1,7 @@
 //! Figures of a trace.
 
-use super::spec::{AddressUnit, TimeUnit, TraceFormat};
+use super::spec::{AddressUnit, TimeUnit};
+use super::trace_format::TraceFormat;
 use serde::Serialize;
 
 /// Figures of one kind of request.

@@ -24,8 +24,14 @@ const HUGE_OF_ASCII: u64 = 16 << 20;
 const STEPS_BACK: usize = 4;
 
 /// The formats with fixed columns, in the order in which they are tried.
-const FORMATS: [TraceFormat; 4] =
-    [TraceFormat::Msr, TraceFormat::Alibaba, TraceFormat::Spc, TraceFormat::Ascii];
+const FORMATS: [TraceFormat; 6] = [
+    TraceFormat::Msr,
+    TraceFormat::MsrShort,
+    TraceFormat::Alibaba,
+    TraceFormat::Tencent,
+    TraceFormat::Spc,
+    TraceFormat::Ascii,
+];
 
 /// The column names in a header of `format`, in lower case without punctuation, each with its synonyms. None for formats without a header.
 /// MSR: read-me of SNIA IOTTA set 388. Alibaba: read-me of github.com/alibaba/block-traces.
@@ -111,6 +117,24 @@ fn parse_row(format: TraceFormat, line: &[u8]) -> Option<SampleRow> {
             let is_plausible = is_plausible(number(offset)?, number(size)?);
             Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
         }
+        TraceFormat::MsrShort => {
+            let [at, host, disk, kind, offset, size] = commas()[..] else { return None };
+            if host.is_empty() || !(kind.eq_ignore_ascii_case(b"read") || kind.eq_ignore_ascii_case(b"write"))
+            {
+                return None;
+            }
+            let is_plausible = is_plausible(number(offset)?, number(size)?);
+            Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
+        }
+        TraceFormat::Tencent => {
+            let [at, offset, size, code, volume] = commas()[..] else { return None };
+            number(offset)?;
+            let is_plausible = (1..HUGE / 512).contains(&number(size)?);
+            let (time, device) = (number(at)?, number(volume)?);
+            // Whole seconds since 1970, of the years 2001 to 2096: nothing else in such a table is as large in every line.
+            let is_now = (1_000_000_000..4_000_000_000).contains(&time);
+            (is_now && matches!(code, b"0" | b"1")).then_some(SampleRow { time, device, is_plausible })
+        }
         TraceFormat::Alibaba => {
             let [device, code, offset, size, at] = commas()[..] else { return None };
             let is_plausible = is_plausible(number(offset)?, number(size)?);
@@ -184,7 +208,7 @@ fn objection(format: TraceFormat, lines: &[&[u8]]) -> Option<String> {
     let times = || rows.iter().map(|row| row.time);
     let span = times().max()? - times().min()?;
     // The unit of an ASCII trace is not known yet.
-    let timed = format != TraceFormat::Ascii && count >= RATED;
+    let timed = !matches!(format, TraceFormat::Ascii | TraceFormat::Tencent) && count >= RATED;
     if timed && (count as u128 - 1) * LEAST_GAP > u128::from(span) {
         return Some(format!("its first {count} requests arrive within {span} ns"));
     }

@@ -1,6 +1,8 @@
 //! Decoders of one line or record of each format. A fault names the field; the caller adds file and line.
 
 mod blkparse;
+mod block_events;
+mod columns;
 mod context;
 mod etw;
 mod iolog;
@@ -9,7 +11,8 @@ mod tables;
 mod vscsi;
 mod vscsi_version;
 
-pub(crate) use blkparse::is_device;
+pub(crate) use blkparse::{is_device, is_named_event};
+pub(crate) use block_events::{is_biosnoop_header, is_block_rq};
 pub(crate) use context::{DecodeContext, ParsedLine, TraceRecord};
 pub(crate) use etw::is_first_line as is_etw_first_line;
 pub(crate) use iolog::iolog_version;
@@ -20,7 +23,7 @@ pub(crate) use vscsi::detect_version as detect_vscsi_version;
 pub(crate) use vscsi_version::VscsiVersion;
 
 use super::fields::FieldFault;
-use super::spec::TraceFormat;
+use super::trace_format::TraceFormat;
 
 impl DecodeContext {
     /// Decodes line `number` of a text format, counted from 1 without blank lines and comments.
@@ -33,6 +36,13 @@ impl DecodeContext {
             TraceFormat::Blkparse => blkparse::event(self, line),
             TraceFormat::Etw => etw::event(self, line),
             TraceFormat::FioIolog | TraceFormat::FioIologV2 => iolog::action(self, line, number),
+            TraceFormat::Columns
+            | TraceFormat::MsrShort
+            | TraceFormat::Fiu
+            | TraceFormat::Tencent
+            | TraceFormat::Systor => columns::record(self, line, number),
+            TraceFormat::Biosnoop => block_events::biosnoop(self, line, number),
+            TraceFormat::BlockRq => block_events::block_rq(self, line),
             TraceFormat::Vscsi | TraceFormat::Auto => {
                 Err(super::fields::fault("format", line, "a text format"))
             }

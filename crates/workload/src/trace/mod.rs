@@ -6,6 +6,7 @@
 
 mod address_placement;
 mod blk_lines;
+mod columns;
 mod convert;
 mod detect;
 mod device_streams;
@@ -23,15 +24,17 @@ mod records;
 mod replay;
 mod spec;
 mod tally;
+mod trace_format;
 mod write;
 
 pub use blk_lines::{BlkLine, BlkLineReader};
+pub use columns::{ColumnSeparator, ColumnsSpec};
 pub use convert::convert;
 pub use figures::{OpStats, TraceInfo};
 pub use info::{trace_info, trace_info_while};
 pub use open::parse_bytes;
 pub use spec::{
-    AddressOverflow, AddressUnit, BlkEvent, DeviceLayout, DeviceName, TimeUnit, TraceFormat, TraceSpec,
-    UnorderedRecords,
+    AddressOverflow, AddressUnit, BlkEvent, DeviceLayout, DeviceName, TimeUnit, TraceSpec, UnorderedRecords,
 };
+pub use trace_format::TraceFormat;
 pub use write::TraceWriter;

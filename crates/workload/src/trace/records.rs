@@ -37,6 +37,7 @@ impl RecordReader {
         context.event = event;
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
+        context.columns = detected.columns.clone();
         let input = TraceInput::open(origin)?;
         Ok(Self { input, context, number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
     }

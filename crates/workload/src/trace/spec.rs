@@ -1,69 +1,13 @@
 //! The settings of a trace.
 
+use super::columns::ColumnsSpec;
+use super::trace_format::TraceFormat;
 use crate::InputFile;
 use outlast_device::PlacementId;
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// The format of a trace file. Compression (gzip, zstd, none) is recognised by the file's first bytes, whatever its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TraceFormat {
-    /// Recognised from the file's beginning.
-    #[default]
-    Auto,
-    /// MSR Cambridge: `timestamp,host,disk,Read|Write,offset,size,response`; time in FILETIME ticks of 100 ns, addresses in
-    /// bytes. A row index in front is accepted.
-    Msr,
-    /// SPC / `UMass` repository: `ASU,LBA,size,opcode,timestamp`; 512-byte LBAs, size in bytes, time in seconds. Commas or
-    /// blanks.
-    Spc,
-    /// `MQSim`, `DiskSim` and `SSDSim`: `time device address size op` with op 1 = read, 0 = write.
-    Ascii,
-    /// The default text output of blkparse.
-    Blkparse,
-    /// fio's I/O log, version 2 or 3.
-    FioIolog,
-    /// fio's I/O log, version 2: times as `wait` actions. To write; to read, `fio-iolog` serves both.
-    FioIologV2,
-    /// `CloudPhysics` vscsiStats, binary, version 1 or 2.
-    Vscsi,
-    /// Alibaba block traces: `device_id,opcode,offset,length,timestamp`; bytes and microseconds.
-    Alibaba,
-    /// Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production servers:
-    /// `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, ...`; microseconds and bytes. The
-    /// file's own header says which column is which.
-    Etw,
-}
-
-impl TraceFormat {
-    /// The names that a user may write, for messages.
-    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw";
-
-    /// Its spelling in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Msr => "msr",
-            Self::Spc => "spc",
-            Self::Ascii => "ascii",
-            Self::Blkparse => "blkparse",
-            Self::FioIolog => "fio-iolog",
-            Self::FioIologV2 => "fio-iolog-v2",
-            Self::Vscsi => "vscsi",
-            Self::Alibaba => "alibaba",
-            Self::Etw => "etw",
-        }
-    }
-}
-
-impl fmt::Display for TraceFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The unit of the recorded times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -186,10 +130,13 @@ pub struct TraceSpec {
     pub file: String,
     /// Its format. Default: auto.
     pub format: TraceFormat,
-    /// Unit of the times of `ascii` (default: guessed, with a note) and of a version 3 `fio-iolog` (default: us).
+    /// The columns of a table; with `format = "columns"`, which needs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<ColumnsSpec>,
+    /// Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us) and of `columns` (default: s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
-    /// Unit of the addresses and sizes of `ascii`. Default: guessed, with a note.
+    /// Unit of the addresses and sizes of `ascii` (default: guessed, with a note) and of `columns` (default: byte).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_unit: Option<AddressUnit>,
     /// Which event of `blkparse` is a request. Default: Q.
@@ -241,6 +188,7 @@ impl Default for TraceSpec {
         Self {
             file: String::new(),
             format: TraceFormat::Auto,
+            columns: None,
             time_unit: None,
             address_unit: None,
             event: BlkEvent::Q,

@@ -36,11 +36,11 @@ impl<'a> TraceWriter<'a> {
     /// # Errors
     /// The format is `auto`, or `to` cannot be written.
     pub fn new(format: TraceFormat, to: &'a mut dyn Write) -> Result<Self, WorkloadError> {
-        if format == TraceFormat::Auto {
+        if !format.is_written() {
             return Err(bad_setting(
                 "format",
                 format,
-                format!("name the format to write: one of {}", TraceFormat::NAMES),
+                format!("name the format to write: one of {}", TraceFormat::WRITTEN),
             ));
         }
         write_header(format, to).map_err(WorkloadError::Write)?;
@@ -217,9 +217,7 @@ fn write_request(
             record[24..32].copy_from_slice(&(at / 1000).to_le_bytes());
             out.write_all(&record)
         }
-        TraceFormat::Auto => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "auto cannot be written: name a format"))
-        }
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "a format that is only read")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
     except OutputError as error:
         raise MeasuredError(str(error)) from error
     common = report.get("global options", {})
+    beside = _ran_beside(report["jobs"], common)
     rows = []
     for job in report["jobs"]:
         name = str(job.get("jobname", "job"))
@@ -31,15 +32,39 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
         if job.get("error"):
             raise MeasuredError(f"{place}: error = {job['error']}: the job failed; run it again")
         options = {**common, **job.get("job options", {})}
-        if len(report["jobs"]) > 1 and "stonewall" not in options and "wait_for" not in options:
-            raise MeasuredError(f"{place}: ran beside others; each job that measures needs stonewall")
+        if others := beside.get(name):
+            names = ", ".join(others)
+            raise MeasuredError(
+                f"{place}: ran beside {names}; each job that measures needs stonewall, but for the first"
+            )
         load = _load(place, options, capacity)
         rows.append(Row(place, load, _figures(place, job, load, noise, counted.get(name)), None))
     return rows
 
 
+def _ran_beside(jobs: Sequence[Mapping[str, Any]], common: Mapping[str, str]) -> dict[str, list[str]]:
+    """The other jobs that ran at the time of each: fio begins the next ones when a job has stonewall or wait_for."""
+    batches: list[list[str]] = []
+    for job in jobs:
+        options = {**common, **job.get("job options", {})}
+        if not batches or "stonewall" in options or "wait_for" in options:
+            batches.append([])
+        batches[-1].append(str(job.get("jobname", "job")))
+    return {
+        name: [other for other in batch if other != name] or [name]
+        for batch in batches
+        if len(batch) > 1
+        for name in batch
+    }
+
+
 def _load(place: str, options: Mapping[str, str], capacity: float) -> Load:
     workload = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
+    if workload in ("rw", "readwrite", "randrw"):
+        # A mix of one direction alone, as vendors write a whole sweep.
+        share = float(options.get("rwmixread", 100 - float(options.get("rwmixwrite", "50"))))
+        if share in (0, 100):
+            workload = ("rand" if workload == "randrw" else "") + ("read" if share else "write")
     if workload not in ("randread", "randwrite", "randrw", "read", "write"):
         raise MeasuredError(f"{place}: rw = {workload}: not a load that can be fitted to")
     block = table.from_size(f"{place}: bs", options.get("bs", "4k"))
@@ -97,6 +122,10 @@ def _figures(place: str, job: Mapping[str, Any], load: Load, noise: Noise, waf: 
         total += float(own["iops"])
         latency = own.get("clat_ns") or own.get("lat_ns") or {}
         told = latency.get("percentile")
+        if not told and "clat" in own:
+            raise MeasuredError(
+                f"{place}: {side}: written by fio 2.x, whose times are in us; run it with fio 3 or later"
+            )
         if not told:
             raise MeasuredError(
                 f"{place}: {side}: no percentiles; run fio with --output-format=json+ and clat_percentiles on"

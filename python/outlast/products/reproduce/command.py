@@ -31,6 +31,7 @@ Examples:
 @click.argument("selection", nargs=-1, metavar="[PAPER[/FIGURE]]...")
 @click.option("--quick/--full", default=True, help="Smaller drives and shorter runs (the default), or full size.")
 @path_option(
+    "-o",
     "--out",
     metavar="DIR",
     help="Output folder. Default: out/reproduction-quick, or out/PAPER-quick if one paper is named.",

@@ -22,7 +22,10 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
     let count = head.iter_mut().zip(&mut fields).map(|(slot, field)| *slot = field).count();
     let [device, _cpu, _sequence, time, _process, action] = head;
     // Comparing with the first name spares most lines the closer look.
-    if context.devices.names.first().is_none_or(|first| **first != *device) && !is_device(device) {
+    if context.devices.names.first().is_none_or(|first| **first != *device)
+        && !is_device(device)
+        && !is_named_event(&head)
+    {
         context.summary |= SUMMARY.iter().any(|start| trimmed.starts_with(start));
         if context.summary {
             return Ok(ParsedLine::Skip);
@@ -68,6 +71,12 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
             let record = TraceRecord { time, device, lba, sectors, op, fua: fua && op == Op::Write };
             Ok(if preflush { ParsedLine::FlushThen(record) } else { ParsedLine::One(record) })
         }
+        // A command for the driver that moves data: `R 254 (12 00 ..) [scsi_id]`.
+        (Some(_), None) if plus.is_some_and(|word| word.starts_with(b"(")) => Ok(ParsedLine::Skip),
+        // A write without a range is a barrier of Linux before 2.6.37: `WBS [parted]`.
+        (Some(Op::Write), None) if address.is_none_or(|word| word.starts_with(b"[")) => {
+            Ok(ParsedLine::One(flush))
+        }
         (Some(_), None) => Err(fault("address", address.unwrap_or_default(), "address + sectors")),
     }
 }
@@ -80,18 +89,31 @@ pub(crate) fn is_device(text: &[u8]) -> bool {
     number(parts.next()) && number(parts.next()) && parts.next().is_none()
 }
 
+/// True if the first columns are those of an event whose device is a name, as `blkparse -h` prints it: `nvme0n1 0 1 0.000237964 4020 Q`.
+pub(crate) fn is_named_event(head: &[&[u8]; COLUMNS]) -> bool {
+    let [device, cpu, sequence, time, process, action] = *head;
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let is_name = device.first().is_some_and(u8::is_ascii_lowercase)
+        && device.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte));
+    is_name
+        && [cpu, sequence, process].into_iter().all(is_number)
+        && fields::time(time, 1_000_000_000).is_ok()
+        && (1..=2).contains(&action.len())
+        && action.iter().all(u8::is_ascii_alphabetic)
+}
+
 /// The column RWBS, decoded.
-struct RwbsFlags {
+pub(super) struct RwbsFlags {
     /// `None` for N: a command without data of the medium.
-    op: Option<Op>,
+    pub(super) op: Option<Op>,
     /// True if a flush comes before the operation.
-    preflush: bool,
-    fua: bool,
+    pub(super) preflush: bool,
+    pub(super) fua: bool,
 }
 
 /// Decodes RWBS: an F before the letter of the operation is a flush before it, one after it is forced unit access; an F
 /// alone is the operation flush.
-fn parse_rwbs(rwbs: &[u8]) -> Result<RwbsFlags, Box<FieldFault>> {
+pub(super) fn parse_rwbs(rwbs: &[u8]) -> Result<RwbsFlags, Box<FieldFault>> {
     const EXPECTED: &str = "R, W, D, F or N with F, A, S, M, B, E, V";
     let preflush = rwbs.len() > 1 && rwbs[0] == b'F' && matches!(rwbs[1], b'R' | b'W' | b'D' | b'F' | b'N');
     let letters = &rwbs[usize::from(preflush)..];
@@ -138,6 +160,21 @@ mod tests {
             assert_eq!(decode(&line), Ok(ParsedLine::One(flush)), "{text}");
         }
         assert!(decode("8,0 0 1 0.1 1 Q W 5 + 0 [x]").is_err());
+    }
+
+    #[test]
+    fn barriers_commands_of_drivers_and_names_of_devices_are_understood() {
+        let flush = TraceRecord { time: 1581, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+        assert_eq!(decode("8,0 0 1 0.000001581 1 Q WBS [parted]"), Ok(ParsedLine::One(flush)));
+        for text in
+            ["R 254 (12 00 00 00 fe 00 ..) [scsi_id]", "R 512 (85 08 ..) [smartctl]", "N 0 (00 ..) [x]"]
+        {
+            assert_eq!(decode(&format!("8,0 0 1 0.1 1 Q {text}")), Ok(ParsedLine::Skip), "{text}");
+        }
+        let read = TraceRecord { lba: 387_920, sectors: 8, op: Op::Read, ..flush };
+        let line = "nvme0n1 0 1 0.000001581 4020 Q R 387920 + 8 [java]";
+        assert_eq!(decode(line), Ok(ParsedLine::One(read)));
+        assert!(decode("hello 0 1 world 4020 Q R 387920 + 8 [java]").is_err());
     }
 
     #[test]

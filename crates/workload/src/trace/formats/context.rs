@@ -2,8 +2,10 @@
 
 use super::etw::EtwHeader;
 use super::vscsi_version::VscsiVersion;
+use crate::trace::columns::ColumnLayout;
 use crate::trace::fields::FieldFault;
-use crate::trace::spec::{AddressUnit, BlkEvent, TraceFormat};
+use crate::trace::spec::{AddressUnit, BlkEvent};
+use crate::trace::trace_format::TraceFormat;
 use outlast_device::Op;
 use std::collections::BTreeMap;
 
@@ -116,6 +118,8 @@ pub(crate) struct DecodeContext {
     pub(crate) clock: u64,
     /// Columns of the events of Windows.
     pub(crate) etw: EtwHeader,
+    /// Columns of a table.
+    pub(crate) columns: ColumnLayout,
     /// True once blkparse's summary has begun.
     pub(crate) summary: bool,
 }
@@ -133,6 +137,7 @@ impl DecodeContext {
             rounded: 0,
             clock: 0,
             etw: EtwHeader::default(),
+            columns: ColumnLayout::default(),
             summary: false,
         }
     }

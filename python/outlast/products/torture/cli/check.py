@@ -135,7 +135,7 @@ Exit codes: 0 no state is bad, 1 some are, 2 bad input or a check that fails wit
     "--state", "ids", multiple=True, metavar="ID", help="Check only this state, without saving the result; repeatable."
 )
 @click.option("--fs", help="File system, for a recording that does not name it. Default: none.")
-@path_option("--out", metavar="DIR", help="Folder of the results. Default: RUN.torture.")
+@path_option("-o", "--out", metavar="DIR", help="Folder of the results. Default: RUN.torture.")
 @check_options
 def check_command(
     run: Path, command: tuple[str, ...], ids: tuple[str, ...], fs: str | None, **options: Unpack[CheckOptions]

@@ -127,7 +127,7 @@ Examples:
 @record_options
 @click.option("--backend", metavar="NAME", help="How to mount the drive. Default: the first way that works here.")
 @guest_files_option
-@path_option("--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
+@path_option("-o", "--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def record_command(out: Path, command: tuple[str, ...], backend: str | None, **options: Unpack[RecordOptions]) -> int:
     """Run COMMAND on a served drive, and record the commands to the drive with data and times.
@@ -165,7 +165,9 @@ Examples:
 )
 @click.option("--check", metavar="COMMAND", help="The check, with its arguments, as `outlast torture check` takes it.")
 @record_options
-@path_option("--out", metavar="RUN", required=True, help="Folder of the recording; results are written to RUN.torture.")
+@path_option(
+    "-o", "--out", metavar="RUN", required=True, help="Folder of the recording; results are written to RUN.torture."
+)
 @check_options
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_command(check: str | None, out: Path, command: tuple[str, ...], **options: Any) -> int:

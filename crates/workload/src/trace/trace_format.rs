@@ -1,0 +1,106 @@
+//! The formats of traces, by name.
+
+use outlast_units::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The format of a trace file. Compression (gzip, zstd, none) is recognised by the file's first bytes, whatever its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceFormat {
+    /// Recognised from the file's beginning.
+    #[default]
+    Auto,
+    /// MSR Cambridge: `timestamp,host,disk,Read|Write,offset,size,response`; time in FILETIME ticks of 100 ns, addresses in
+    /// bytes. A row index in front is accepted.
+    Msr,
+    /// SPC / `UMass` repository: `ASU,LBA,size,opcode,timestamp`; 512-byte LBAs, size in bytes, time in seconds. Commas or
+    /// blanks.
+    Spc,
+    /// `MQSim`, `DiskSim` and `SSDSim`: `time device address size op` with op 1 = read, 0 = write.
+    Ascii,
+    /// The default text output of blkparse.
+    Blkparse,
+    /// fio's I/O log, version 2 or 3.
+    FioIolog,
+    /// fio's I/O log, version 2: times as `wait` actions. To write; to read, `fio-iolog` serves both.
+    FioIologV2,
+    /// `CloudPhysics` vscsiStats, binary, version 1 or 2.
+    Vscsi,
+    /// Alibaba block traces: `device_id,opcode,offset,length,timestamp`; bytes and microseconds.
+    Alibaba,
+    /// Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production servers:
+    /// `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, ...`; microseconds and bytes. The
+    /// file's own header says which column is which.
+    Etw,
+    /// A table with one request in each line, whose columns `columns` names.
+    Columns,
+    /// MSR Cambridge without response times: the columns of `msr` but the last.
+    #[serde(rename = "msr-6")]
+    MsrShort,
+    /// FIU (`SRCMap`): `time pid process LBA size op major minor MD5`; nanoseconds and sectors.
+    Fiu,
+    /// Tencent cloud block storage: `time,offset,size,0|1,volume`; seconds and sectors, 0 = read.
+    Tencent,
+    /// Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is neither R nor W are left out.
+    #[serde(rename = "systor-17")]
+    Systor,
+    /// bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
+    Biosnoop,
+    /// The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left out.
+    BlockRq,
+}
+
+impl TraceFormat {
+    /// The names that a user may write, for messages.
+    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent, systor-17, biosnoop, \
+                                            block-rq, or columns for a table of your own";
+
+    /// The names of those that can be written.
+    pub(crate) const WRITTEN: &'static str =
+        "msr, spc, ascii, blkparse, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw";
+
+    /// True if traces can be written in this format.
+    pub(crate) const fn is_written(self) -> bool {
+        !matches!(
+            self,
+            Self::Auto
+                | Self::Columns
+                | Self::MsrShort
+                | Self::Fiu
+                | Self::Tencent
+                | Self::Systor
+                | Self::Biosnoop
+                | Self::BlockRq
+        )
+    }
+
+    /// Its spelling in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Msr => "msr",
+            Self::Spc => "spc",
+            Self::Ascii => "ascii",
+            Self::Blkparse => "blkparse",
+            Self::FioIolog => "fio-iolog",
+            Self::FioIologV2 => "fio-iolog-v2",
+            Self::Vscsi => "vscsi",
+            Self::Alibaba => "alibaba",
+            Self::Etw => "etw",
+            Self::Columns => "columns",
+            Self::MsrShort => "msr-6",
+            Self::Fiu => "fiu",
+            Self::Tencent => "tencent",
+            Self::Systor => "systor-17",
+            Self::Biosnoop => "biosnoop",
+            Self::BlockRq => "block-rq",
+        }
+    }
+}
+
+impl fmt::Display for TraceFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

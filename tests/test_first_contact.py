@@ -1,0 +1,107 @@
+"""Does what a newcomer tries first work, or say in a line what does?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Outlast, files_below
+from outlast import api, suspicious
+from outlast.cli import COMMANDS, GROUPS
+from outlast.errors import ScenarioError
+from outlast.products.fit.fio import from_report
+from outlast.products.fit.rows import MeasuredError, Noise
+
+
+def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(COMMANDS)
+    text = outlast("--help").stdout
+    assert [line.rstrip(":") for line in text.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
+
+
+@pytest.mark.parametrize("command", ["run", "sweep", "report", "snapshot", "fit", "reproduce"])
+def test_every_command_that_writes_takes_the_same_option(outlast: Outlast, command: str) -> None:
+    assert "-o, --out" in outlast(command, "--help").stdout
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "csv"])
+def test_a_report_is_not_written_under_the_name_of_something_else(
+    outlast: Outlast, tmp_path: Path, tiny: Path, ending: str
+) -> None:
+    outlast("run", tiny, "-o", tmp_path / "result", "--quiet")
+    before = files_below(tmp_path)
+    done = outlast("report", tmp_path / "result", "-o", tmp_path / f"x.{ending}", check=False)
+    assert done.returncode == 2 and "name it x.html" in done.stderr and done.stderr.count("\n") == 1
+    assert files_below(tmp_path) == before
+
+
+def test_an_option_of_another_program_is_answered_with_ours(outlast: Outlast) -> None:
+    for option, answer in (("--threads", "run.threads=N"), ("--jobs", "--jobs"), ("--op", "over_provisioning")):
+        done = outlast("run", "demo", option, "3", check=False)
+        assert done.returncode == 2 and answer in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_job_file_as_a_sweep_is_said_to_be_no_toml(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "j.fio").write_text("[job]\nrw=read\n")
+    done = outlast("sweep", tmp_path / "j.fio", check=False)
+    assert done.returncode == 2 and "not valid TOML" in done.stderr
+
+
+def test_a_percentage_that_looks_like_a_share_gets_a_note(outlast: Outlast, tiny: Path) -> None:
+    done = outlast("validate", tiny, "--set", "workload.synthetic.read_percent=0.7")
+    assert "read_percent = 0.7 is 0.7 %; for 70 %, write 70" in done.stderr
+    assert outlast("validate", tiny).stderr == ""
+    phased = {"workload": {"synthetic": {"read_percent": 70, "phases": [{"trim_percent": 0.05}]}}}
+    assert suspicious.notes(phased) == ["workload.synthetic.phases[0].trim_percent = 0.05 is 0.05 %; for 5 %, write 5"]
+    assert "for 2.8 %, write 0.028" in suspicious.notes({"device": {"ftl": {"over_provisioning": 2.8}}})[0]
+
+
+@pytest.mark.parametrize("wrong", [5, 2.5, object()])
+def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
+    with pytest.raises(ScenarioError, match="a scenario is the name of a preset, a path, a table, or a list"):
+        api.layers(wrong)
+
+
+def fio_json(tmp_path: Path, *options: dict[str, str], **more: Any) -> Path:
+    """What fio writes of jobs of random reads with these options."""
+    percentiles = {"percentile": {"50.000000": 80_000, "99.000000": 120_000}, "mean": 82_000.0, "N": 10_000}
+    side = {"total_ios": 10_000, "iops": 10_000.0, "clat_ns": percentiles, **more}
+    jobs = [
+        {"jobname": f"job{index}", "groupid": index, "error": 0, "job options": {"bs": "4k", **each}, "read": side}
+        for index, each in enumerate(options)
+    ]
+    file = tmp_path / "fio.json"
+    file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": jobs}))
+    return file
+
+
+def rows(file: Path) -> list[Any]:
+    return from_report(file, 1e9, Noise(), {})
+
+
+def test_the_first_job_before_a_stonewall_ran_by_itself(tmp_path: Path) -> None:
+    alone, walled = {"rw": "randread"}, {"rw": "randread", "stonewall": "1"}
+    assert len(rows(fio_json(tmp_path, alone, walled))) == 2
+    with pytest.raises(MeasuredError, match="job job1: ran beside job2"):
+        rows(fio_json(tmp_path, alone, walled, alone))
+
+
+def test_a_mix_of_one_direction_is_that_direction(tmp_path: Path) -> None:
+    for options, wanted in (
+        ({"rw": "rw", "rwmixread": "100"}, "read"),
+        ({"rw": "randrw", "rwmixread": "100"}, "randread"),
+        ({"rw": "rw", "rwmixwrite": "100"}, "write"),
+    ):
+        assert rows(fio_json(tmp_path, options))[0].load.workload == wanted
+    with pytest.raises(MeasuredError, match="rw = rw: not a load"):
+        rows(fio_json(tmp_path, {"rw": "rw", "rwmixread": "70"}))
+
+
+def test_a_result_of_fio_2_is_said_to_be_one(tmp_path: Path) -> None:
+    old = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
+    with pytest.raises(MeasuredError, match=r"written by fio 2\.x"):
+        rows(fio_json(tmp_path, {"rw": "randread"}, **old))
