@@ -54,11 +54,11 @@ impl LbaStatusRequest {
     }
 }
 
-/// The list of `ranges`, as many as have room.
-pub(crate) fn list(ranges: &[LostRange], room: usize, block_bytes: u32) -> Vec<u8> {
+/// The list of `ranges` of a namespace, as many as have room.
+pub(crate) fn list(ranges: &[LostRange], room: usize, facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = vec![0; room];
-    let (block, places) = (u64::from(block_bytes), (room - HEAD_BYTES) / DESCRIPTOR_BYTES);
-    let pieces = ranges.iter().flat_map(|range| pieces_of(range, block));
+    let places = (room - HEAD_BYTES) / DESCRIPTOR_BYTES;
+    let pieces = blocks_of(ranges, facts).into_iter().flat_map(pieces_of);
     let mut count = 0;
     let mut condition = COMPLETE;
     for (first, blocks) in pieces {
@@ -76,9 +76,23 @@ pub(crate) fn list(ranges: &[LostRange], room: usize, block_bytes: u32) -> Vec<u
     page
 }
 
-/// A range in blocks, in pieces whose number of blocks fits its field.
-fn pieces_of(range: &LostRange, block: u64) -> impl Iterator<Item = (u64, u32)> + use<> {
-    let (first, end) = (range.offset / block, (range.offset + range.length).div_ceil(block));
+/// Ranges of a namespace as first blocks and ends, in order; those that meet in a block, or touch, are one.
+pub(crate) fn blocks_of(ranges: &[LostRange], facts: &NamespaceFacts) -> Vec<(u64, u64)> {
+    let block = u64::from(facts.block_bytes);
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for range in ranges {
+        let offset = range.offset - facts.offset;
+        let (first, end) = (offset / block, (offset + range.length).div_ceil(block));
+        match joined.last_mut() {
+            Some(last) if first <= last.1 => last.1 = last.1.max(end),
+            _ => joined.push((first, end)),
+        }
+    }
+    joined
+}
+
+/// A range of blocks in pieces whose number of blocks fits its field.
+pub(crate) fn pieces_of((first, end): (u64, u64)) -> impl Iterator<Item = (u64, u32)> {
     let step = u64::from(u32::MAX);
     (first..end).step_by(u32::MAX as usize).map(move |at| (at, (end - at).min(step) as u32))
 }
@@ -90,12 +104,25 @@ mod tests {
     #[test]
     fn a_list_has_what_fits_and_says_whether_it_is_all() {
         let ranges = [LostRange { offset: 4096, length: 8192 }, LostRange { offset: 1 << 20, length: 512 }];
-        let page = list(&ranges, 40, 512);
+        let facts = |block_bytes, offset| NamespaceFacts {
+            offset,
+            blocks: 1 << 20,
+            block_bytes,
+            preferred_blocks: 1,
+            is_writable: true,
+            guid: [0; 16],
+            identifiers: Vec::new(),
+        };
+        let page = list(&ranges, 40, &facts(512, 0));
         assert_eq!(page[..8], [2, 0, 0, 0, COMPLETE, 0, 0, 0]);
         assert_eq!((page[8], page[16]), (8, 16));
         assert_eq!((page[24..26].to_vec(), page[32]), (vec![0, 8], 1));
-        let short = list(&ranges, 36, 512);
+        let short = list(&ranges, 36, &facts(512, 0));
         assert_eq!(short[..8], [1, 0, 0, 0, MORE_THAN_ROOM, 0, 0, 0]);
-        assert_eq!(list(&[], 8, 512), [0, 0, 0, 0, COMPLETE, 0, 0, 0]);
+        assert_eq!(list(&[], 8, &facts(512, 0)), [0, 0, 0, 0, COMPLETE, 0, 0, 0]);
+        // Two sectors of one block of 4096 bytes, of a namespace that begins there, are one block.
+        let near = [LostRange { offset: 8192, length: 512 }, LostRange { offset: 8192 + 2048, length: 512 }];
+        let page = list(&near, 40, &facts(4096, 4096));
+        assert_eq!((page[0], page[8], page[16]), (1, 1, 1));
     }
 }

@@ -7,6 +7,8 @@
 )]
 
 mod losses;
+mod namespaces;
+mod placement;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
