@@ -120,6 +120,31 @@ fn the_discovery_service_lists_the_subsystem() {
 }
 
 #[test]
+fn the_log_of_lba_status_names_what_is_lost_and_counts_its_changes() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(LinkWishes::default());
+    let log =
+        |admin: &mut crate::initiator::HostLink<crate::memory::MemoryWire>| admin.run(WireCommand::log_page(0x0E, 256, 0)).unwrap().1;
+    let page = log(&mut admin);
+    assert_eq!((long(&page, 0), long(&page, 8)), (16, 0), "a head, nothing lost, generation 0");
+    for block in [3, 4, 1000] {
+        target.device.borrow_mut().lost[block] = true;
+    }
+    for _ in 0..2 {
+        let page = log(&mut admin);
+        let number = |at: usize| long(&page, at) as u32;
+        assert_eq!([number(0), number(4), number(8)], [16 + 16 + 32, 1, 3], "length, namespaces, blocks");
+        assert_eq!((word(&page, 14), number(16), number(20), page[24]), (1, 1, 2, 0x11));
+        assert_eq!((long(&page, 32), number(40), long(&page, 48), number(56)), (3, 2, 1000, 1));
+    }
+    target.device.borrow_mut().lost.fill(false);
+    assert_eq!(word(&log(&mut admin), 14), 2, "another change");
+    assert_eq!(admin.run(WireCommand::feature(0x15)).unwrap().0, 1 << 16);
+    assert_eq!(admin.run(WireCommand::set_feature(0x15, 9)).unwrap().0, 0);
+    assert_eq!(admin.run(WireCommand::feature(0x15)).unwrap().0, 1 << 16 | 9);
+}
+
+#[test]
 fn lba_status_lists_exactly_what_is_lost() {
     let target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());

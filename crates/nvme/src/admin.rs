@@ -32,7 +32,7 @@ const DISCOVERY_OPCODES: [u8; 6] =
     [GET_LOG_PAGE, IDENTIFY, SET_FEATURES, GET_FEATURES, EVENT_REQUEST, KEEP_ALIVE];
 
 /// Features that are none of the discovery service's: those of I/O queues and of a medium.
-const IO_FEATURES: [u8; 8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A];
+const IO_FEATURES: [u8; 9] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x15];
 
 /// Longest piece of a question for lost blocks, in bytes: the answer takes time of the server, in which others wait.
 const LOST_STEP: u64 = 1 << 30;
@@ -175,6 +175,12 @@ fn log_page(
         (log_pages::FIRMWARE, Some(facts)) => log_pages::firmware(&facts.firmware),
         // Namespaces neither come nor go, nor do they change.
         (log_pages::CHANGED_NAMESPACES, Some(_)) => vec![0; 4096],
+        (log_pages::LBA_STATUS, Some(facts)) => {
+            let questions =
+                facts.namespaces.iter().flat_map(|one| lost_questions(one.offset, one.offset + one.bytes()));
+            let (end, cost) = (PlanEnd::LbaStatusLog(request), request.length as u64);
+            return Ok(AdminStep::Device(CommandPlan::new(questions, end, cost)));
+        }
         (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts),
         (_, Some(facts)) => match placement::log_page(request, facts)? {
             Ok(page) => page,
@@ -191,11 +197,15 @@ fn lba_status(entry: &SubmissionEntry, facts: Option<&SubsystemFacts>) -> Result
     let block = u64::from(namespace.block_bytes);
     let from = namespace.offset + request.first * block;
     let end = from + request.blocks * block;
-    let requests = (from..end).step_by(LOST_STEP as usize).map(|at| PlannedRequest {
+    let room = request.room;
+    Ok(CommandPlan::new(lost_questions(from, end), PlanEnd::ListLost { room }, room as u64))
+}
+
+/// Questions for lost blocks among the device's bytes `from` to `end`.
+fn lost_questions(from: u64, end: u64) -> impl Iterator<Item = PlannedRequest> {
+    (from..end).step_by(LOST_STEP as usize).map(move |at| PlannedRequest {
         offset: at,
         length: LOST_STEP.min(end - at),
         op: PlannedOp::LostBlocks,
-    });
-    let room = request.room;
-    Ok(CommandPlan::new(requests, PlanEnd::ListLost { room }, room as u64))
+    })
 }

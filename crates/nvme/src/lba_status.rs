@@ -3,7 +3,7 @@
 use crate::bytes::put;
 use crate::device::LostRange;
 use crate::entry::SubmissionEntry;
-use crate::facts::{LONGEST_TRANSFER, NamespaceFacts};
+use crate::facts::{LONGEST_TRANSFER, NamespaceFacts, SubsystemFacts};
 use crate::status::NvmeStatus;
 
 /// Kinds of request: with a scan of the media, or of what the device keeps track of. A device knows all that it has lost, so both are the same.
@@ -95,6 +95,60 @@ pub(crate) fn blocks_of(ranges: &[LostRange], facts: &NamespaceFacts) -> Vec<(u6
 pub(crate) fn pieces_of((first, end): (u64, u64)) -> impl Iterator<Item = (u64, u32)> {
     let step = u64::from(u32::MAX);
     (first..end).step_by(u32::MAX as usize).map(move |at| (at, (end - at).min(step) as u32))
+}
+
+/// Length of the head of the log of LBA status, and of the head of a namespace in it, in bytes.
+const LOG_HEAD_BYTES: usize = 16;
+
+/// The log of LBA status, as all hosts of a subsystem see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LbaStatusLog {
+    /// Lost blocks by namespace, as the log had them last: first blocks and ends.
+    lost: Vec<Vec<(u64, u64)>>,
+    /// Number of changes of the contents so far; goes round.
+    generation: u16,
+}
+
+impl LbaStatusLog {
+    /// The log page, whose contents are now `ranges` of the device, in order of address.
+    pub(crate) fn page(&mut self, ranges: &[LostRange], facts: &SubsystemFacts) -> Vec<u8> {
+        let of = |namespace: &NamespaceFacts| {
+            let own = namespace.offset..namespace.offset + namespace.bytes();
+            let ranges: Vec<LostRange> =
+                ranges.iter().filter(|range| own.contains(&range.offset)).copied().collect();
+            blocks_of(&ranges, namespace)
+        };
+        let lost: Vec<_> = facts.namespaces.iter().map(of).collect();
+        let is_change =
+            if self.lost.is_empty() { lost.iter().any(|own| !own.is_empty()) } else { self.lost != lost };
+        self.generation = self.generation.wrapping_add(is_change.into());
+        self.lost = lost;
+        let mut page = vec![0; LOG_HEAD_BYTES];
+        let (mut namespaces, mut blocks) = (0_u32, 0_u64);
+        for (number, own) in (1_u32..).zip(&self.lost).filter(|(_, own)| !own.is_empty()) {
+            let mut element = vec![0; LOG_HEAD_BYTES];
+            let mut count = 0_u32;
+            for (first, length) in own.iter().copied().flat_map(pieces_of) {
+                element.extend(first.to_le_bytes());
+                element.extend(length.to_le_bytes());
+                element.extend([0; 4]);
+                count += 1;
+                blocks += u64::from(length);
+            }
+            put(&mut element, 0, &number.to_le_bytes());
+            put(&mut element, 4, &count.to_le_bytes());
+            // The kind of Get LBA Status that is recommended.
+            element[8] = TRACKED;
+            page.extend(element);
+            namespaces += 1;
+        }
+        let length = page.len() as u32;
+        put(&mut page, 0, &length.to_le_bytes());
+        put(&mut page, 4, &namespaces.to_le_bytes());
+        put(&mut page, 8, &u32::try_from(blocks).unwrap_or(u32::MAX).to_le_bytes());
+        put(&mut page, 14, &self.generation.to_le_bytes());
+        page
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub(crate) const HEALTH: u8 = 0x02;
 pub(crate) const FIRMWARE: u8 = 0x03;
 pub(crate) const CHANGED_NAMESPACES: u8 = 0x04;
 pub(crate) const EFFECTS: u8 = 0x05;
+pub(crate) const LBA_STATUS: u8 = 0x0E;
 pub(crate) const DISCOVERY: u8 = 0x70;
 
 /// Length of an entry of the discovery log, and of its head, in bytes.

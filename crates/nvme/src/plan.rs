@@ -42,6 +42,8 @@ pub(crate) enum PlanEnd {
     ListLost { room: usize },
     /// A part of the health log is returned.
     Health(LogRequest),
+    /// A part of the log of LBA status is returned.
+    LbaStatusLog(LogRequest),
     /// A part of the log of the endurance group is returned.
     EnduranceGroup(LogRequest),
     /// A part of the log of statistics of flexible data placement is returned.

@@ -7,6 +7,7 @@ use crate::events::{ErrorLog, EventQueue};
 use crate::fabrics::{self, ConnectRequest, RefusedConnect};
 use crate::facts::{DISCOVERY_NQN, IO_QUEUES, PortFacts, SubsystemFacts};
 use crate::features::ControllerFeatures;
+use crate::lba_status::LbaStatusLog;
 use crate::placement_events::PlacementEventLog;
 use crate::properties::ControllerProperties;
 use crate::status::NvmeStatus;
@@ -52,6 +53,7 @@ struct TargetState {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedLogs {
     pub(crate) placement: PlacementEventLog,
+    pub(crate) lba_status: LbaStatusLog,
 }
 
 /// Subsystems that a target offers to hosts that connect now, and where.

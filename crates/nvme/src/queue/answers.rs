@@ -66,6 +66,16 @@ impl HostQueue {
                     _ => self.fail(&entry, NvmeStatus::INVALID_NAMESPACE, 0),
                 }
             }
+            PlanEnd::LbaStatusLog(request) => {
+                let link = self.link.as_ref().and_then(|link| Some((link.key, link.facts.clone()?)));
+                let page = link.and_then(|(key, facts)| {
+                    self.target.with_logs(key, |logs| logs.lba_status.page(&running.lost, &facts))
+                });
+                self.succeed_with(
+                    &entry,
+                    page.ok_or(NvmeStatus::SEQUENCE_ERROR).and_then(|page| request.part(&page)),
+                );
+            }
             PlanEnd::Health(request) => {
                 let page = running.health.map_or_else(Vec::new, |page| page.to_vec());
                 if let (Some(&warning), Some(link), false) = (page.first(), &self.link, request.retains_event)
