@@ -20,7 +20,7 @@ bs=4k
 [quiet]
 rw=randread
 size=1m
-number_ios=300
+number_ios=200
 norandommap
 [noisy]
 rw=randwrite
@@ -45,7 +45,7 @@ size=64k
     let namespaces = &with.summary().namespaces;
     let counts: Vec<_> =
         namespaces.iter().map(|own| (own.namespace, own.reads, own.writes, own.bytes_written)).collect();
-    assert_eq!(counts, [(1, 300, 0, 0), (2, 0, 500, 500 * 4096)]);
+    assert_eq!(counts, [(1, 200, 0, 0), (2, 0, 500, 500 * 4096)]);
     assert!(namespaces[0].read.is_some() && namespaces[0].write.is_none() && namespaces[1].write.is_some());
     // Namespaces are counted and nothing else: all other figures are those of the drive without them.
     assert!(without.summary().namespaces.is_empty());

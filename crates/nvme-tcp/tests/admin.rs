@@ -123,8 +123,9 @@ fn the_discovery_service_lists_the_subsystem() {
 fn the_log_of_lba_status_names_what_is_lost_and_counts_its_changes() {
     let target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());
-    let log =
-        |admin: &mut crate::initiator::HostLink<crate::memory::MemoryWire>| admin.run(WireCommand::log_page(0x0E, 256, 0)).unwrap().1;
+    let log = |admin: &mut crate::initiator::HostLink<crate::memory::MemoryWire>| {
+        admin.run(WireCommand::log_page(0x0E, 256, 0)).unwrap().1
+    };
     let page = log(&mut admin);
     assert_eq!((long(&page, 0), long(&page, 8)), (16, 0), "a head, nothing lost, generation 0");
     for block in [3, 4, 1000] {
