@@ -116,8 +116,11 @@ proptest! {
                 events += 1;
                 prop_assert!(events <= 2000);
                 let end = request.offset.checked_add(request.length).unwrap();
-                // A command of one namespace asks for nothing of the other.
-                let (from, to, block) = if low_namespace(&entry_bytes) == 2 {
+                // A command of one namespace asks for nothing of the other; the log of LBA status is one of all.
+                let is_log = !is_io && entry.opcode() == 0x02;
+                let (from, to, block) = if is_log {
+                    (0, 1000 * u64::from(block) + 500 * 4096, 512)
+                } else if low_namespace(&entry_bytes) == 2 {
                     (1000 * u64::from(block), 1000 * u64::from(block) + 500 * 4096, 4096)
                 } else {
                     (0, 1000 * u64::from(block), u64::from(block))
