@@ -1,4 +1,4 @@
-"""Writes the session in docs/guide/nvme.md: what a virtual machine with Linux's own NVMe/TCP host prints. `make nvme-session`.
+"""Writes the session in docs/guide/nvme.md: what a machine with Linux's own NVMe/TCP host prints. `make nvme-session`.
 
 The machine is that of `make test-guest`, and so are the files that it needs.
 """

@@ -1,4 +1,4 @@
-"""Does Linux's own NVMe/TCP host get along with namespaces and placement, under load, and when either side goes away? `make test-guest`."""
+"""Does Linux's NVMe/TCP host get along with namespaces, placement, load, and either side going away? `make test-guest`."""
 
 from __future__ import annotations
 
@@ -67,9 +67,7 @@ def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path) ->
     reports: list[dict[str, Any]] = []
     with ExitStack() as stack:
         served = stack.enter_context(outlast.serve(SCENARIO, EMPTY, nvme=True, speed=1.0))
-        guest = stack.enter_context(
-            machine("nvme_placement.sh", folder, [served], 8, NVME_MODULES, NVME_PROGRAMS)
-        )
+        guest = stack.enter_context(machine("nvme_placement.sh", folder, [served], 8, NVME_MODULES, NVME_PROGRAMS))
         for question in guest.questions():
             assert question == "report"
             reports.append(served.ask({"do": "metrics"}))
@@ -83,7 +81,18 @@ def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path) ->
     ]
     assert guest.value("read") == guest.value("written")
     assert (guest.value("fsck"), guest.value("write-protected")) == ("0", "yes")
-    for log in ("update", "configs", "usage", "status", "events", "endurance", "directives", "effects", "smart", "stats"):
+    for log in (
+        "update",
+        "configs",
+        "usage",
+        "status",
+        "events",
+        "endurance",
+        "directives",
+        "effects",
+        "smart",
+        "stats",
+    ):
         assert guest.value(f"{log} ended") == "0", printed(guest.said, log)
     # Statistics of the log are those of the drive, to the byte.
     stats, own = printed(guest.said, "stats"), metrics["placement"]
@@ -98,7 +107,10 @@ def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path) ->
     written = [space["operations"][1]["bytes"] for space in metrics["namespaces"]]
     assert written[0] == 4 * 4096 and written[1] >= 8 << 20 and written[2] == 0
     status = printed(guest.said, "status")
-    assert re.findall(r"Placement Identifier (\d+); Reclaim Unit Handle Identifier (\d+)", status) == [("0", "0"), ("1", "2")]
+    assert re.findall(r"Placement Identifier (\d+); Reclaim Unit Handle Identifier (\d+)", status) == [
+        ("0", "0"),
+        ("1", "2"),
+    ]
     # The health log over the wire is that of the control socket.
     health = printed(guest.said, "smart")
     for name, field in HEALTH.items():
@@ -126,7 +138,9 @@ def test_md_over_four_controllers_heals_what_a_die_takes(folder: Path) -> None:
             assert question == "die"
             drives[1].fault(die=3)
             guest.answer()
-        errors = drives[1].ask({"do": "smart", "format": "smartctl"})["nvme_smart_health_information_log"]["media_errors"]
+        errors = drives[1].ask({"do": "smart", "format": "smartctl"})["nvme_smart_health_information_log"][
+            "media_errors"
+        ]
     assert guest.value("first") == guest.value("second") == guest.value("written")
     # The kernel met the drive's errors, wrote those sectors again and kept the drive; there are none the second time.
     assert int(guest.value("errors")) > 0 and errors > 0
@@ -164,4 +178,4 @@ def test_fio_finds_what_it_wrote_whoever_goes_away_meanwhile(folder: Path) -> No
     for name in ("verify", "verify with digests", "after the disconnect"):
         assert guest.value(name) == "0", "\n".join(guest.said[-60:])
     assert guest.value("disconnected") == "yes"
-    assert [guest.value(f"kill {round}") for round in range(1, 6)] == ["kept"] * 5
+    assert [guest.value(f"kill {time}") for time in range(1, 6)] == ["kept"] * 5
