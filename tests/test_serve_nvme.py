@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import outlast
 from conftest import call
+from outlast.cli.serve_messages import connect_line
 from patience import PATIENCE_S
 from served import SMALL
 
@@ -42,13 +45,35 @@ def test_a_host_is_greeted_beside_a_client_of_nbd() -> None:
     with outlast.serve("demo", {"precondition.fill": "none", "precondition.overwrite": "none"}) as plain:
         assert plain.nvme_uri is None
     changes = {"precondition.fill": "none", "precondition.overwrite": "none"}
-    with outlast.serve("demo", changes, nvme="tcp:127.0.0.1:0", export="mine") as served:
+    with outlast.serve("demo", changes, nvme=True, export="mine") as served:
         address = re.fullmatch(URI, str(served.nvme_uri))
         assert address is not None and address[2] == "mine"
         answer = greeted(int(address[1]))
         assert (answer[0], answer[2], answer[9], answer[11]) == (1, 128, 0, 3)
         assert int.from_bytes(answer[12:16], "little") >= 4096
         assert served.uri.startswith("nbd+unix:")
+
+
+def test_the_line_that_connects_a_host_is_that_of_the_address() -> None:
+    line = "sudo nvme connect -t tcp -a {} -s 4420 -n nqn.2026-11.org.outlast:die-repair"
+    uri = "nvme+tcp://{}:4420/nqn.2026-11.org.outlast:die-repair"
+    for address, host in (("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")):
+        assert connect_line(uri.format(address)) == line.format(host)
+    assert connect_line("nbd+unix:///die-repair?socket=/run/nbd") is None
+
+
+def test_the_line_is_printed_beside_the_address(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    serve = [sys.executable, "-m", "outlast", "serve", "small.toml", "--clock", "virtual", "--nvme", "tcp:127.0.0.1:0"]
+    with subprocess.Popen(serve, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        uris = [server.stdout.readline(), server.stdout.readline()]
+        server.terminate()
+        _, said = server.communicate()
+    address = re.fullmatch(URI, uris[1].strip())
+    assert address is not None
+    wanted = f"sudo nvme connect -t tcp -a 127.0.0.1 -s {address[1]} -n nqn.2026-11.org.outlast:small"
+    assert wanted in said.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nvme::{
-    DeviceAnswer, DeviceOp, HostQueue, NamespaceFacts, NvmeTarget, PortFacts, QueueEvent, SubsystemFacts,
-    TargetOffer,
+    DeviceAnswer, DeviceOp, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts,
+    QueueEvent, SubsystemFacts, TargetOffer,
 };
 use outlast_nvme_tcp::TcpConnection;
 
@@ -16,20 +16,32 @@ const ALLOWED: u64 = 1 << 20;
 const ONE_COMMAND: u64 = 4 << 20;
 
 fn offer() -> TargetOffer {
-    let namespace = NamespaceFacts {
-        blocks: BLOCKS,
+    let first = NamespaceFacts {
+        offset: 0,
+        blocks: BLOCKS / 2,
         block_bytes: 512,
         preferred_blocks: 8,
         is_writable: true,
         guid: [1; 16],
+        identifiers: vec![1, 0],
     };
+    let offset = BLOCKS / 2 * 512;
+    let second =
+        NamespaceFacts { offset, blocks: BLOCKS / 16, block_bytes: 4096, guid: [2; 16], ..first.clone() };
     let text = |text: &str| text.to_owned();
     let facts = SubsystemFacts {
         nqn: text(NQN),
         serial: text("S"),
         model: text("M"),
         firmware: text("1"),
-        namespace,
+        capacity: BLOCKS * 512,
+        namespaces: vec![first, second],
+        placement: Some(PlacementFacts {
+            configurations: vec![vec![HandleKind::PersistentlyIsolated; 2]],
+            enabled: 0,
+            reclaim_unit_bytes: 1 << 20,
+            handles: vec![0, 1],
+        }),
     };
     TargetOffer { subsystems: vec![facts].into(), port: PortFacts::default(), generation: 1 }
 }
@@ -87,6 +99,7 @@ fuzz_target!(|bytes: &[u8]| {
                 DeviceOp::Read { .. } => DeviceAnswer::Data(vec![0; request.length as usize]),
                 DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
                 DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+                DeviceOp::Placement => DeviceAnswer::Placement(Box::default()),
                 _ => DeviceAnswer::Done,
             };
             let tag = request.tag;

@@ -1,11 +1,12 @@
 //! A served drive beside nbdkit's memory plugin and qemu-nbd on a file in memory: fio's nbd engine, random requests of 4 KiB over a Unix socket, each
-//! load against each server in turn. A request's cost is the server's processor time, by the system's own account (`/proc`), which counts in
+//! load against each server in turn; before that NBD and NVMe/TCP on one drive, by clients of our own. A request's cost is the server's processor time, by the system's own account (`/proc`), which counts in
 //! hundredths of a second. The second table is how late answers are by the clock on the wall, with and without spinning. Programs that are not
 //! installed are left out. It takes some four minutes.
 
 #![allow(clippy::disallowed_methods, reason = "servers are processes, and what they cost is in /proc")]
 
 mod servers;
+mod wires;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,6 +15,7 @@ use std::process::Command;
 
 use outlast_serve::ClockMode;
 use servers::{DrivePreparation, MeasuredServer, SIZE};
+use wires::ServedAt;
 
 /// Reading or writing, depth over all connections, connections.
 type NbdLoad = (&'static str, u32, u32);
@@ -53,10 +55,22 @@ pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("outlast-bench-serve-{}", std::process::id()));
     fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (long, short) = if quick { (1, 1) } else { (3, 2) };
-    let tables = costs(&folder, long)
-        .and_then(|costs| lateness(&folder, short).map(|lateness| format!("{costs}\n{lateness}")));
+    let tables = protocols(long).and_then(|protocols| {
+        let costs = costs(&folder, long)?;
+        lateness(&folder, short).map(|lateness| format!("{protocols}\n{costs}\n{lateness}"))
+    });
     let _ = fs::remove_dir_all(&folder);
     tables
+}
+
+/// Table of the cost of requests by protocol, on one drive in virtual time that was written once.
+fn protocols(seconds: u32) -> Result<String, String> {
+    let server = MeasuredServer::doors(DrivePreparation::Filled, ClockMode::Virtual)?;
+    let nvme = server.nvme.as_deref().ok_or("the server has no door for NVMe/TCP")?;
+    let address = |uri: &str| uri.split("//").nth(1).unwrap_or_default().to_owned();
+    let nbd = address(&server.uri);
+    let at = ServedAt { nbd: nbd.split('/').next().unwrap_or_default(), nvme: &address(nvme) };
+    wires::table(&at, &LOADS, seconds)
 }
 
 /// Table of the cost of requests.

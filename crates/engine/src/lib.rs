@@ -10,6 +10,7 @@
 mod array_report;
 mod batch;
 mod batch_means;
+mod by_namespace;
 mod by_queue;
 mod by_state;
 mod clock;
@@ -55,6 +56,7 @@ mod volume;
 mod window;
 
 pub use batch_means::ConfidenceInterval;
+pub use by_namespace::NamespaceFigures;
 pub use by_queue::QueueFigures;
 pub use by_state::{LatencyByState, LatencyInState};
 pub use columns::{ColumnJoin, TimeColumn, time_columns};

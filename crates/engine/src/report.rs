@@ -37,6 +37,7 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
         smart: facts.ssd.smart(),
         queue: summary::queue(facts),
         queues: summary::queues(facts),
+        namespaces: summary::namespaces(facts),
         steady_state: SteadyState {
             precondition: summary::precondition_state(facts.prepared),
             measured: summary::measured_state(facts),

@@ -1,5 +1,6 @@
 //! Records of every single request, only on demand: its time by cause, its row in the log, its queue.
 
+use crate::by_namespace::ByNamespace;
 use crate::by_queue::ByQueue;
 use crate::splits::LatencySplits;
 use crate::table::ResultTable;
@@ -87,6 +88,7 @@ pub(crate) struct RequestRecorder {
     pub(crate) splits: Option<LatencySplits>,
     pub(crate) log: Option<RequestLog>,
     pub(crate) queues: Option<ByQueue>,
+    pub(crate) namespaces: Option<ByNamespace>,
 }
 
 /// Records of the requests that were measured.
@@ -96,6 +98,8 @@ pub(crate) struct RequestRecords {
     pub(crate) splits: Option<LatencySplits>,
     /// Latencies by submission queue; only if the drive distinguishes queues.
     pub(crate) queues: Option<ByQueue>,
+    /// Requests by namespace; only if the scenario has some.
+    pub(crate) namespaces: Option<ByNamespace>,
 }
 
 impl RequestRecorder {
@@ -103,6 +107,7 @@ impl RequestRecorder {
     pub(crate) fn restart(&mut self) {
         self.splits = self.splits.take().map(|_| LatencySplits::default());
         self.queues.iter_mut().for_each(ByQueue::restart);
+        self.namespaces.iter_mut().for_each(ByNamespace::restart);
     }
 
     /// Records a completed request.
@@ -115,6 +120,9 @@ impl RequestRecorder {
         }
         if let (true, Some(queues)) = (is_served, &mut self.queues) {
             queues.record(request.command, latency);
+        }
+        if let (true, Some(namespaces)) = (is_served, &mut self.namespaces) {
+            namespaces.record(request.command, latency);
         }
         if let Some(log) = &mut self.log {
             log.push(request);
@@ -133,6 +141,6 @@ impl RequestRecorder {
         if let Some(rows) = rows {
             self.hand_on(rows);
         }
-        RequestRecords { splits: self.splits, queues: self.queues }
+        RequestRecords { splits: self.splits, queues: self.queues, namespaces: self.namespaces }
     }
 }

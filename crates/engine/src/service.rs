@@ -8,7 +8,7 @@ use crate::simulation::{prepare_device, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::ArrayVolume;
 use outlast_array::{Array, PowerCycle};
-use outlast_device::{Device, Tag};
+use outlast_device::{Device, PlacementId, Tag};
 use outlast_media::{ByteStore, ConfigError, FaultSpec, UnitTear};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
 use outlast_scenario::{PlannedEvent, Scenario, TimingMode};
@@ -180,6 +180,13 @@ impl InService {
     pub fn replace(&mut self, now: Nanos, member: u16, force: bool) -> Result<(), ServiceError> {
         let volume = self.volume()?;
         Ok(volume.carry_out(now, PlannedEvent::Replace { member, force, fault: 0 })?)
+    }
+
+    /// Has the reclaim unit handle of `identifier` refer to an empty reclaim unit. Does nothing to an array, and to a drive without handles.
+    pub fn update_handle(&mut self, now: Nanos, identifier: PlacementId) {
+        if let DriveOrArray::Drive(ssd) = &mut self.device {
+            ssd.update_handle(now, identifier);
+        }
     }
 
     /// Starts a scrub that reads the whole array and corrects redundancy, like md's `repair`.

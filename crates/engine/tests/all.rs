@@ -17,6 +17,7 @@ mod determinism;
 mod horizon;
 mod hot_places;
 mod latency_causes;
+mod namespaces;
 mod over_time;
 mod pacing;
 mod placement;

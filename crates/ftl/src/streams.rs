@@ -9,7 +9,7 @@ use crate::layout::SlotLayout;
 use hosts::{BY_HANDLE, HostStreams};
 use outlast_media::ConfigError;
 use outlast_settings::ftl::{FtlConfig, GcRelocation};
-use outlast_settings::placement::PlacementConfig;
+use outlast_settings::placement::{PlacementConfig, UNKNOWN_IDENTIFIER};
 use outlast_units::{ModeId, Stream, to_count};
 
 /// Most streams: their numbers have eight bits, and 255 is none.
@@ -159,8 +159,9 @@ impl StreamTable {
     )]
     fn host_of_several(&self, hint: u16, class: u8) -> Stream {
         if self.hints == BY_HANDLE {
-            // A write with an identifier that the namespace does not have goes through its first handle.
-            return self.handles.get(usize::from(hint)).copied().unwrap_or(self.handles[0]);
+            // A write with an identifier that the namespace does not have goes through its first handle, which its other bits may name.
+            let known = hint & !UNKNOWN_IDENTIFIER;
+            return self.handles.get(usize::from(known)).copied().unwrap_or(self.handles[0]);
         }
         Stream(class * self.hints + (hint % u16::from(self.hints)) as u8)
     }

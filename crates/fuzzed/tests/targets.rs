@@ -105,25 +105,78 @@ pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
             b"pattern = \"uniform\"\nread_percent = 70\nsize = \"4KiB\"\nrate_iops = 45000\narrival = \"poisson\"\nduration = \"1s\"\n".to_vec(),
             b"requests = 1000\nqueue_depth = 4\npattern = { zipf = 0.9 }\n".to_vec(),
         ],
-        "nvme_tcp" => vec![nvme_capsules(0), nvme_capsules(2)],
+        "nvme_tcp" => vec![nvme_capsules(0), nvme_capsules(2), nvme_placement(0), nvme_administration(3)],
         name if name.starts_with("trace_") => FORMATS.map(trace).to_vec(),
         _ => Vec::new(),
     }
 }
 
-/// Units of an NVMe/TCP host's I/O queue: a write with its data in the capsule, a read, deallocation and a copy.
+/// A command of an NVMe/TCP host as a unit: opcode, length of its data, dwords 10 to 13, and bytes of data in the capsule.
+type NvmeCommand = (u8, u16, [u32; 4], usize);
+
+/// Units of an I/O queue: a write with its data in the capsule, a read, deallocation and a copy.
 fn nvme_capsules(mode: u8) -> Vec<u8> {
+    nvme_units(
+        mode,
+        1,
+        &[
+            (0x01, 512, [0; 4], 512),
+            (0x02, 4096, [0, 0, 7, 0], 0),
+            (0x09, 16, [0, 4, 0, 0], 16),
+            (0x19, 32, [0; 4], 32),
+        ],
+    )
+}
+
+/// Units of an I/O queue for the second namespace: a placed write, the status of handles and their update, a flush.
+fn nvme_placement(mode: u8) -> Vec<u8> {
+    nvme_units(
+        mode,
+        2,
+        &[
+            (0x01, 4096, [1, 0, 2 << 20, 1 << 16], 4096),
+            (0x12, 256, [1, 63, 0, 0], 0),
+            (0x1D, 4, [1 | 1 << 16, 0, 0, 0], 4),
+            (0x00, 0, [0; 4], 0),
+        ],
+    )
+}
+
+/// Units of an admin queue: Identify, logs of LBA status, of the endurance group and of placement, features, a directive, Get LBA Status.
+fn nvme_administration(mode: u8) -> Vec<u8> {
+    let log = |page: u32| (0x02, 512, [page | 127 << 16, 1 << 16, 0, 0], 0);
+    nvme_units(
+        mode,
+        2,
+        &[
+            (0x06, 4096, [0; 4], 0),
+            log(0x0E),
+            log(0x09),
+            log(0x20),
+            log(0x21),
+            log(0x22),
+            log(0x23),
+            (0x09, 2, [0x1E, 2 << 16, 1, 0], 2),
+            (0x0A, 16, [0x1E, 3 << 16, 0, 0], 0),
+            (0x1A, 4096, [1023, 1, 0, 0], 0),
+            (0x86, 4096, [0, 0, 1023, 0x11 << 24], 0),
+        ],
+    )
+}
+
+/// Commands for a namespace as units, behind the bytes that choose the queue and the length of pieces.
+fn nvme_units(mode: u8, namespace: u8, commands: &[NvmeCommand]) -> Vec<u8> {
     let mut units = vec![mode, 255];
-    for (id, (opcode, length, dword_12, data)) in
-        (0..).zip([(0x01, 512, 0, 512), (0x02, 4096, 7, 0), (0x09, 16, 0, 16), (0x19, 32, 0, 32)])
-    {
+    for (id, &(opcode, length, dwords, data)) in (0..).zip(commands) {
         let mut unit = vec![0; 72 + data];
         unit[..5].copy_from_slice(&[0x04, 0, 72, if data > 0 { 72 } else { 0 }, ((72 + data) & 0xFF) as u8]);
         unit[5] = ((72 + data) >> 8) as u8;
-        (unit[8], unit[9], unit[10], unit[12]) = (opcode, 0x40, id, 1);
+        (unit[8], unit[9], unit[10], unit[12]) = (opcode, 0x40, id, namespace);
         unit[40..42].copy_from_slice(&u16::to_le_bytes(length));
         unit[47] = if data > 0 { 0x01 } else { 0x5A };
-        unit[56] = dword_12;
+        for (place, dword) in unit[48..64].chunks_exact_mut(4).zip(dwords) {
+            place.copy_from_slice(&dword.to_le_bytes());
+        }
         units.extend(unit);
     }
     units

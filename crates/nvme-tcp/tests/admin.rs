@@ -120,6 +120,32 @@ fn the_discovery_service_lists_the_subsystem() {
 }
 
 #[test]
+fn the_log_of_lba_status_names_what_is_lost_and_counts_its_changes() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(LinkWishes::default());
+    let log = |admin: &mut crate::initiator::HostLink<crate::memory::MemoryWire>| {
+        admin.run(WireCommand::log_page(0x0E, 256, 0)).unwrap().1
+    };
+    let page = log(&mut admin);
+    assert_eq!((long(&page, 0), long(&page, 8)), (16, 0), "a head, nothing lost, generation 0");
+    for block in [3, 4, 1000] {
+        target.device.borrow_mut().lost[block] = true;
+    }
+    for _ in 0..2 {
+        let page = log(&mut admin);
+        let number = |at: usize| long(&page, at) as u32;
+        assert_eq!([number(0), number(4), number(8)], [16 + 16 + 32, 1, 3], "length, namespaces, blocks");
+        assert_eq!((word(&page, 14), number(16), number(20), page[24]), (1, 1, 2, 0x11));
+        assert_eq!((long(&page, 32), number(40), long(&page, 48), number(56)), (3, 2, 1000, 1));
+    }
+    target.device.borrow_mut().lost.fill(false);
+    assert_eq!(word(&log(&mut admin), 14), 2, "another change");
+    assert_eq!(admin.run(WireCommand::feature(0x15)).unwrap().0, 1 << 16);
+    assert_eq!(admin.run(WireCommand::set_feature(0x15, 9)).unwrap().0, 0);
+    assert_eq!(admin.run(WireCommand::feature(0x15)).unwrap().0, 1 << 16 | 9);
+}
+
+#[test]
 fn lba_status_lists_exactly_what_is_lost() {
     let target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());
@@ -130,11 +156,11 @@ fn lba_status_lists_exactly_what_is_lost() {
         (0..long(page, 0) as u32 as usize).map(|at| long(page, 8 + at * 16)).collect()
     };
     let all = admin.run(WireCommand::lba_status(0, 0, 4096)).unwrap().1;
-    assert_eq!((listed(&all), all[4]), (vec![3, 4, 1000, 4095], 2), "complete");
+    assert_eq!((listed(&all), all[4]), (vec![3, 1000, 4095], 2), "complete, runs joined");
     let part = admin.run(WireCommand::lba_status(4, 996, 4096)).unwrap().1;
     assert_eq!(listed(&part), [4], "up to block 999");
     let short = admin.run(WireCommand::lba_status(0, 0, 40)).unwrap().1;
-    assert_eq!((listed(&short), short[4]), (vec![3, 4], 1), "no room for more");
+    assert_eq!((listed(&short), short[4]), (vec![3, 1000], 1), "no room for more");
     assert_eq!(admin.run(WireCommand::lba_status(BLOCKS, 0, 40)).unwrap_err(), 0x080);
     assert_eq!(admin.run(WireCommand::lba_status(BLOCKS - 1, 2, 40)).unwrap_err(), 0x080);
 }

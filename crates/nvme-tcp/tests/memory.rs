@@ -47,7 +47,7 @@ impl MemoryDevice {
                     |at| DeviceAnswer::Failed(DeviceFailure::Unreadable(Some((from + at * 512) as u64))),
                 )
             }
-            DeviceOp::Write { data, fua } => {
+            DeviceOp::Write { data, fua, .. } => {
                 assert_eq!(data.len(), to - from, "a write has all its bytes");
                 self.forced += u64::from(fua);
                 self.bytes[from..to].copy_from_slice(data);
@@ -70,6 +70,7 @@ impl MemoryDevice {
                 )
             }
             DeviceOp::Health => DeviceAnswer::Health(Box::new(self.health)),
+            DeviceOp::Placement | DeviceOp::UpdateHandle(_) => unreachable!("the device has no handles"),
         }
     }
 }
@@ -80,13 +81,17 @@ pub(crate) fn facts(is_writable: bool) -> SubsystemFacts {
         serial: "SERIAL".to_owned(),
         model: "Model".to_owned(),
         firmware: "1.0".to_owned(),
-        namespace: NamespaceFacts {
+        capacity: BLOCKS * 512,
+        namespaces: vec![NamespaceFacts {
+            offset: 0,
             blocks: BLOCKS,
             block_bytes: 512,
             preferred_blocks: 8,
             is_writable,
             guid: [7; 16],
-        },
+            identifiers: Vec::new(),
+        }],
+        placement: None,
     }
 }
 

@@ -1,10 +1,13 @@
 //! Administration commands (Base Specification 1.4, section 5).
 
+use crate::directives;
 use crate::entry::SubmissionEntry;
-use crate::facts::{ALL_NAMESPACES, NAMESPACE, NamespaceFacts, SubsystemFacts};
+use crate::facts::{ALL_NAMESPACES, NamespaceFacts, SubsystemFacts};
 use crate::identify::{self, IDENTIFY_BYTES};
 use crate::lba_status::LbaStatusRequest;
 use crate::log_pages::{self, LogRequest};
+use crate::placement;
+use crate::placement_features;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::queue::DataTransfer;
 use crate::status::NvmeStatus;
@@ -20,14 +23,16 @@ const KEEP_ALIVE: u8 = 0x18;
 const GET_LBA_STATUS: u8 = 0x86;
 
 /// Supported opcodes.
-pub(crate) const OPCODES: [u8; 8] =
+const OPCODES: [u8; 8] =
     [GET_LOG_PAGE, IDENTIFY, ABORT, SET_FEATURES, GET_FEATURES, EVENT_REQUEST, KEEP_ALIVE, GET_LBA_STATUS];
+/// Those that flexible data placement needs.
+const PLACEMENT_OPCODES: [u8; 2] = [directives::SEND, directives::RECEIVE];
 /// Those of the discovery service.
 const DISCOVERY_OPCODES: [u8; 6] =
     [GET_LOG_PAGE, IDENTIFY, SET_FEATURES, GET_FEATURES, EVENT_REQUEST, KEEP_ALIVE];
 
 /// Features that are none of the discovery service's: those of I/O queues and of a medium.
-const IO_FEATURES: [u8; 8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A];
+const IO_FEATURES: [u8; 9] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x15];
 
 /// Longest piece of a question for lost blocks, in bytes: the answer takes time of the server, in which others wait.
 const LOST_STEP: u64 = 1 << 30;
@@ -43,13 +48,28 @@ pub(crate) enum AdminStep {
     Event,
 }
 
-/// Data that a command moves.
-pub(crate) fn transfer(entry: &SubmissionEntry, is_discovery: bool) -> Result<DataTransfer, NvmeStatus> {
-    let known: &[u8] = if is_discovery { &DISCOVERY_OPCODES } else { &OPCODES };
-    if !known.contains(&entry.opcode()) {
+/// Opcodes that a subsystem supports.
+pub(crate) fn opcodes(facts: &SubsystemFacts) -> impl Iterator<Item = u8> + use<> {
+    let further: &[u8] = if facts.placement.is_some() { &PLACEMENT_OPCODES } else { &[] };
+    OPCODES.iter().chain(further).copied()
+}
+
+/// Data that a command moves; `facts` are those of its subsystem, `None` for the discovery service.
+pub(crate) fn transfer(
+    entry: &SubmissionEntry,
+    facts: Option<&SubsystemFacts>,
+) -> Result<DataTransfer, NvmeStatus> {
+    let is_known = facts.map_or(DISCOVERY_OPCODES.contains(&entry.opcode()), |facts| {
+        opcodes(facts).any(|known| known == entry.opcode())
+    });
+    if !is_known {
         return Err(NvmeStatus::INVALID_OPCODE);
     }
+    let has_types = entry.dword(10) as u8 == placement_features::EVENTS && facts.is_some();
     Ok(match entry.opcode() {
+        SET_FEATURES if has_types => DataTransfer::FromHost(placement_features::types_room(entry)),
+        GET_FEATURES if has_types => DataTransfer::ToHost(placement_features::types_room(entry)),
+        directives::RECEIVE => DataTransfer::ToHost(directives::room(entry)?),
         GET_LOG_PAGE => DataTransfer::ToHost(LogRequest::read(entry)?.length as u32),
         IDENTIFY => DataTransfer::ToHost(IDENTIFY_BYTES as u32),
         GET_LBA_STATUS => DataTransfer::ToHost(LbaStatusRequest::room(entry)? as u32),
@@ -60,6 +80,7 @@ pub(crate) fn transfer(entry: &SubmissionEntry, is_discovery: bool) -> Result<Da
 /// Carries a command out, as far as it needs no device.
 pub(crate) fn begin(
     entry: &SubmissionEntry,
+    data: &[u8],
     id: u16,
     controller: &mut HostController,
     offer: &TargetOffer,
@@ -70,6 +91,11 @@ pub(crate) fn begin(
         GET_LOG_PAGE => log_page(entry, facts.as_deref(), controller, offer),
         // The command goes on: none is aborted.
         ABORT => Ok(AdminStep::Done(1, Vec::new())),
+        directives::RECEIVE => {
+            let facts = facts.ok_or(NvmeStatus::INVALID_OPCODE)?;
+            directives::receive(entry, &facts).map(|page| AdminStep::Done(0, page))
+        }
+        directives::SEND => Err(NvmeStatus::INVALID_FIELD),
         SET_FEATURES | GET_FEATURES => {
             let feature = entry.dword(10) as u8;
             // Selected and saved values are no feature of this controller.
@@ -77,7 +103,12 @@ pub(crate) fn begin(
             if has_more || facts.is_none() && IO_FEATURES.contains(&feature) {
                 return Err(NvmeStatus::INVALID_FIELD);
             }
-            let value = if entry.opcode() == SET_FEATURES {
+            let is_set = entry.opcode() == SET_FEATURES;
+            let placed = facts.as_deref().filter(|facts| facts.placement.is_some());
+            if let Some(facts) = placed.filter(|_| placement_features::NUMBERS.contains(&feature)) {
+                return placement_features::work(entry, data, facts, is_set);
+            }
+            let value = if is_set {
                 controller.features.set(feature, entry.dword(11))?
             } else {
                 controller.features.get(feature)?
@@ -97,16 +128,13 @@ fn identify(entry: &SubmissionEntry, id: u16, facts: Option<&SubsystemFacts>) ->
         let page = identify::discovery_controller(id, crate::facts::DISCOVERY_NQN, crate::FIRMWARE);
         return if structure == 1 { Ok(page) } else { Err(NvmeStatus::INVALID_FIELD) };
     };
-    let namespace = |page: fn(&NamespaceFacts) -> Vec<u8>| match entry.namespace() {
-        NAMESPACE => Ok(page(&facts.namespace)),
-        _ => Err(NvmeStatus::INVALID_NAMESPACE),
-    };
+    let namespace = |page: fn(&NamespaceFacts) -> Vec<u8>| facts.namespace(entry.namespace()).map(page);
     let list = |after: u32| {
         // There is no namespace after the last numbers, and none may be asked for.
         if after >= ALL_NAMESPACES - 1 {
             Err(NvmeStatus::INVALID_NAMESPACE)
         } else {
-            Ok(identify::namespace_list(after))
+            Ok(identify::namespace_list(after, facts.last_namespace()))
         }
     };
     match structure {
@@ -114,10 +142,11 @@ fn identify(entry: &SubmissionEntry, id: u16, facts: Option<&SubsystemFacts>) ->
         0x01 => Ok(identify::io_controller(id, facts)),
         0x02 => list(entry.namespace()),
         0x03 => namespace(identify::namespace_identifiers),
-        // Structures and lists of a command set, of which there is one.
-        0x05 if command_set == 0 => namespace(|_| vec![0; IDENTIFY_BYTES]),
-        0x06 if command_set == 0 => Ok(identify::nvm_command_set()),
-        0x07 if command_set == 0 => list(entry.namespace()),
+        // Structures and lists of a command set. Another one would have its own here, beside its commands in `io`.
+        0x05 if command_set == identify::NVM_COMMAND_SET => namespace(|_| vec![0; IDENTIFY_BYTES]),
+        0x06 if command_set == identify::NVM_COMMAND_SET => Ok(identify::nvm_command_set()),
+        0x07 if command_set == identify::NVM_COMMAND_SET => list(entry.namespace()),
+        0x19 if facts.placement.is_some() => Ok(identify::endurance_groups(entry.dword(11) & 0xFFFF)),
         _ => Err(NvmeStatus::INVALID_FIELD),
     }
 }
@@ -146,22 +175,37 @@ fn log_page(
         (log_pages::FIRMWARE, Some(facts)) => log_pages::firmware(&facts.firmware),
         // Namespaces neither come nor go, nor do they change.
         (log_pages::CHANGED_NAMESPACES, Some(_)) => vec![0; 4096],
-        (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts.namespace.is_writable),
+        (log_pages::LBA_STATUS, Some(facts)) => {
+            let questions =
+                facts.namespaces.iter().flat_map(|one| lost_questions(one.offset, one.offset + one.bytes()));
+            let (end, cost) = (PlanEnd::LbaStatusLog(request), request.length as u64);
+            return Ok(AdminStep::Device(CommandPlan::new(questions, end, cost)));
+        }
+        (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts),
+        (_, Some(facts)) => match placement::log_page(request, facts)? {
+            Ok(page) => page,
+            Err(plan) => return Ok(AdminStep::Device(plan)),
+        },
         _ => return Err(NvmeStatus::INVALID_LOG_PAGE),
     };
     Ok(AdminStep::Done(0, request.part(&page)?))
 }
 
 fn lba_status(entry: &SubmissionEntry, facts: Option<&SubsystemFacts>) -> Result<CommandPlan, NvmeStatus> {
-    let facts = facts.filter(|_| entry.namespace() == NAMESPACE).ok_or(NvmeStatus::INVALID_NAMESPACE)?;
-    let request = LbaStatusRequest::read(entry, &facts.namespace)?;
-    let block = u64::from(facts.namespace.block_bytes);
-    let (from, end) = (request.first * block, (request.first + request.blocks) * block);
-    let requests = (from..end).step_by(LOST_STEP as usize).map(|at| PlannedRequest {
+    let namespace = facts.ok_or(NvmeStatus::INVALID_NAMESPACE)?.namespace(entry.namespace())?;
+    let request = LbaStatusRequest::read(entry, namespace)?;
+    let block = u64::from(namespace.block_bytes);
+    let from = namespace.offset + request.first * block;
+    let end = from + request.blocks * block;
+    let room = request.room;
+    Ok(CommandPlan::new(lost_questions(from, end), PlanEnd::ListLost { room }, room as u64))
+}
+
+/// Questions for lost blocks among the device's bytes `from` to `end`.
+fn lost_questions(from: u64, end: u64) -> impl Iterator<Item = PlannedRequest> {
+    (from..end).step_by(LOST_STEP as usize).map(move |at| PlannedRequest {
         offset: at,
         length: LOST_STEP.min(end - at),
         op: PlannedOp::LostBlocks,
-    });
-    let room = request.room;
-    Ok(CommandPlan::new(requests, PlanEnd::ListLost { room }, room as u64))
+    })
 }

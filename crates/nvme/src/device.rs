@@ -27,6 +27,8 @@ pub enum DeviceOp<'a> {
         data: &'a [u8],
         /// Forced unit access.
         fua: bool,
+        /// Placement identifier of the device, which may be [unknown](crate::UNKNOWN_IDENTIFIER) to the namespace; 0 without flexible data placement.
+        identifier: u16,
     },
     /// Answered with [`DeviceAnswer::Done`] when all writes that were answered before would survive a loss of power.
     Flush,
@@ -43,6 +45,10 @@ pub enum DeviceOp<'a> {
     LostBlocks,
     /// Question for the health log, answered with [`DeviceAnswer::Health`].
     Health,
+    /// Question for the figures of flexible data placement, answered with [`DeviceAnswer::Placement`].
+    Placement,
+    /// The handle of this placement identifier is to refer to an empty reclaim unit; answered with [`DeviceAnswer::Done`].
+    UpdateHandle(u16),
 }
 
 /// Length of the SMART / Health Information log, in bytes.
@@ -59,8 +65,27 @@ pub enum DeviceAnswer {
     Lost(Vec<LostRange>),
     /// The health log page.
     Health(Box<[u8; HEALTH_BYTES]>),
+    /// Figures of flexible data placement.
+    Placement(Box<PlacementReport>),
     /// Failure.
     Failed(DeviceFailure),
+}
+
+/// Figures of flexible data placement, over the device's life.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementReport {
+    /// Time, in milliseconds since the device was put in service.
+    pub now_ms: u64,
+    /// Bytes that hosts have written.
+    pub host_bytes_written: u64,
+    /// Bytes programmed.
+    pub media_bytes_written: u64,
+    /// Bytes erased.
+    pub media_bytes_erased: u64,
+    /// Reclaim units not fully written, writes with an invalid placement identifier, reclaim units whose data was moved.
+    pub events: [u64; 3],
+    /// Bytes that still fit into the reclaim unit of each handle of the configuration.
+    pub remaining_bytes: Vec<u64>,
 }
 
 /// A range whose data is potentially unrecoverable.

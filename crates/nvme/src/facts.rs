@@ -1,4 +1,7 @@
-//! What a controller tells of its subsystem, its namespace and its limits.
+//! What a controller tells of its subsystem, its namespaces and its limits.
+
+use crate::placement::PlacementFacts;
+use crate::status::NvmeStatus;
 
 /// Name of the discovery service, the same in every target.
 pub const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
@@ -21,12 +24,10 @@ pub(crate) const ERROR_ENTRIES: usize = 16;
 pub(crate) const KEEP_ALIVE_UNITS: u16 = 10;
 /// Version of the Base Specification: 1.4.
 pub(crate) const VERSION: u32 = 0x0001_0400;
-/// The only namespace.
-pub(crate) const NAMESPACE: u32 = 1;
 /// All namespaces.
 pub(crate) const ALL_NAMESPACES: u32 = u32::MAX;
 
-/// A subsystem of one namespace.
+/// A subsystem: a device with its namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubsystemFacts {
     /// `NVMe` Qualified Name, at most 223 bytes.
@@ -37,13 +38,43 @@ pub struct SubsystemFacts {
     pub model: String,
     /// Firmware revision, at most 8 characters.
     pub firmware: String,
-    /// The namespace.
-    pub namespace: NamespaceFacts,
+    /// Bytes of the device, which its namespaces share.
+    pub capacity: u64,
+    /// Namespaces, numbered from 1 in this order: ranges of the device that do not overlap; at least one.
+    pub namespaces: Vec<NamespaceFacts>,
+    /// Flexible data placement, if the device has it.
+    pub placement: Option<PlacementFacts>,
+}
+
+impl SubsystemFacts {
+    /// Highest number of a namespace.
+    pub(crate) fn last_namespace(&self) -> u32 {
+        self.namespaces.len() as u32
+    }
+
+    /// The namespace of this number.
+    pub(crate) fn namespace(&self, number: u32) -> Result<&NamespaceFacts, NvmeStatus> {
+        let place = (number as usize).checked_sub(1);
+        place.and_then(|place| self.namespaces.get(place)).ok_or(NvmeStatus::INVALID_NAMESPACE)
+    }
+
+    /// Bytes of the device that belong to no namespace.
+    pub(crate) fn unallocated(&self) -> u64 {
+        let taken: u64 = self.namespaces.iter().map(NamespaceFacts::bytes).sum();
+        self.capacity.saturating_sub(taken)
+    }
+
+    /// True if some namespace takes writes.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.namespaces.iter().any(|namespace| namespace.is_writable)
+    }
 }
 
 /// A namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceFacts {
+    /// First byte of the device that belongs to it.
+    pub offset: u64,
     /// Capacity, in logical blocks.
     pub blocks: u64,
     /// Bytes of a logical block: a power of two, 512 at least.
@@ -54,6 +85,15 @@ pub struct NamespaceFacts {
     pub is_writable: bool,
     /// Identifier that no other namespace has (NGUID).
     pub guid: [u8; 16],
+    /// Placement identifier of the device for each of the namespace's placement handles; empty without flexible data placement.
+    pub identifiers: Vec<u16>,
+}
+
+impl NamespaceFacts {
+    /// Capacity, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.blocks * u64::from(self.block_bytes)
+    }
 }
 
 /// Longest `NVMe` Qualified Name, in bytes.

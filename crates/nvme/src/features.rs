@@ -12,6 +12,10 @@ const QUEUES: u8 = 0x07;
 const WRITE_ATOMICITY: u8 = 0x0A;
 const EVENT_CONFIGURATION: u8 = 0x0B;
 const KEEP_ALIVE: u8 = 0x0F;
+const LBA_STATUS: u8 = 0x15;
+
+/// Shortest time between two looks at the log of LBA status that makes sense, in units of 100 ms: an answer takes time of the server.
+const LBA_STATUS_POLL: u32 = 1;
 
 /// Features of a controller.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,8 @@ pub(crate) struct ControllerFeatures {
     events: u32,
     /// Keep-alive time-out, in milliseconds; 0 for none.
     keep_alive: u32,
+    /// Interval of reports of LBA status that the host wishes. None are made unasked.
+    lba_status_reports: u16,
 }
 
 impl ControllerFeatures {
@@ -36,6 +42,7 @@ impl ControllerFeatures {
             write_atomicity: 0,
             events: 0,
             keep_alive,
+            lba_status_reports: 0,
         }
     }
 
@@ -65,6 +72,7 @@ impl ControllerFeatures {
             WRITE_ATOMICITY => Ok(self.write_atomicity),
             EVENT_CONFIGURATION => Ok(self.events),
             KEEP_ALIVE => Ok(self.keep_alive),
+            LBA_STATUS => Ok(LBA_STATUS_POLL << 16 | u32::from(self.lba_status_reports)),
             _ => Err(NvmeStatus::INVALID_FIELD),
         }
     }
@@ -83,6 +91,7 @@ impl ControllerFeatures {
             WRITE_ATOMICITY => self.write_atomicity = value & 1,
             EVENT_CONFIGURATION => self.events = value & 0xFF,
             KEEP_ALIVE => self.keep_alive = value,
+            LBA_STATUS => self.lba_status_reports = value as u16,
             // There is one power state, and no other way of recovery.
             POWER_MANAGEMENT | ERROR_RECOVERY if value == 0 => {}
             ERROR_RECOVERY => return Err(NvmeStatus::FEATURE_NOT_CHANGEABLE),
@@ -112,6 +121,7 @@ mod tests {
             assert_eq!((features.set(feature, value), features.get(feature)), (Ok(0), Ok(value)));
         }
         assert!(!features.has_write_cache() && features.reported_warnings() == 4);
+        assert_eq!((features.set(LBA_STATUS, 7), features.get(LBA_STATUS)), (Ok(0), Ok(1 << 16 | 7)));
         assert_eq!(features.set(QUEUES, 3 << 16 | 3), Ok(15 << 16 | 15));
         assert_eq!(features.set(QUEUES, 0xFFFF), Err(NvmeStatus::INVALID_FIELD));
         assert_eq!(features.set(ERROR_RECOVERY, 1), Err(NvmeStatus::FEATURE_NOT_CHANGEABLE));

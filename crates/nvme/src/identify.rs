@@ -2,15 +2,22 @@
 
 use crate::bytes::{put, put_text};
 use crate::facts::{
-    ERROR_ENTRIES, EVENT_REQUESTS, IN_CAPSULE_BYTES, KEEP_ALIVE_UNITS, LONGEST_TRANSFER, MDTS, NAMESPACE,
+    ERROR_ENTRIES, EVENT_REQUESTS, IN_CAPSULE_BYTES, KEEP_ALIVE_UNITS, LONGEST_TRANSFER, MDTS,
     NamespaceFacts, QUEUE_ENTRIES, SubsystemFacts, VERSION,
 };
+use crate::placement::ENDURANCE_GROUP;
 
 /// Length of every structure of Identify, in bytes.
 pub(crate) const IDENTIFY_BYTES: usize = 4096;
 
 /// Most ranges of a Copy.
 pub(crate) const COPY_RANGES: u32 = 128;
+
+/// The command set that namespaces have (CSI).
+pub(crate) const NVM_COMMAND_SET: u32 = 0x00;
+
+/// Bytes of a block in each LBA format, by its number.
+const LBA_FORMATS: [u32; 2] = [512, 4096];
 
 /// Controller types.
 const IO_CONTROLLER: u8 = 1;
@@ -22,6 +29,10 @@ const OPTIONAL_COMMANDS: u16 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
 const OPTIONAL_READING: u16 = 1 << 0 | 1 << 7;
 /// Optional administration commands: Get LBA Status.
 const OPTIONAL_ADMINISTRATION: u16 = 1 << 9;
+/// Further ones with flexible data placement: directives.
+const DIRECTIVES: u16 = 1 << 5;
+/// Attributes of a controller with flexible data placement: endurance groups, and itself.
+const PLACEMENT_ATTRIBUTES: u32 = 1 << 4 | 1 << 19;
 /// Log pages: effects, and offsets into pages.
 const LOG_ATTRIBUTES: u8 = 1 << 1 | 1 << 2;
 
@@ -59,7 +70,15 @@ pub(crate) fn io_controller(controller: u16, facts: &SubsystemFacts) -> Vec<u8> 
     put_text(&mut page, 64, 8, &facts.firmware);
     // More than one controller, for several hosts.
     page[76] = 1 << 1;
-    put(&mut page, 256, &OPTIONAL_ADMINISTRATION.to_le_bytes());
+    put(&mut page, 280, &facts.capacity.to_le_bytes());
+    put(&mut page, 296, &facts.unallocated().to_le_bytes());
+    let mut administration = OPTIONAL_ADMINISTRATION;
+    if facts.placement.is_some() {
+        administration |= DIRECTIVES;
+        put(&mut page, 96, &PLACEMENT_ATTRIBUTES.to_le_bytes());
+        put(&mut page, 340, &ENDURANCE_GROUP.to_le_bytes());
+    }
+    put(&mut page, 256, &administration.to_le_bytes());
     // Aborts at a time, less one; they all find that the command goes on.
     page[258] = 3;
     // One firmware slot, which is not written.
@@ -68,13 +87,13 @@ pub(crate) fn io_controller(controller: u16, facts: &SubsystemFacts) -> Vec<u8> 
     // Sizes of queue entries: 64 and 16 bytes, no others.
     page[512] = 0x66;
     page[513] = 0x44;
-    put(&mut page, 516, &NAMESPACE.to_le_bytes());
-    let optional = if facts.namespace.is_writable { OPTIONAL_COMMANDS } else { OPTIONAL_READING };
+    put(&mut page, 516, &facts.last_namespace().to_le_bytes());
+    let optional = if facts.is_writable() { OPTIONAL_COMMANDS } else { OPTIONAL_READING };
     put(&mut page, 520, &optional.to_le_bytes());
     // A volatile write cache, and flushes of all namespaces.
     page[525] = 1 | 3 << 1;
     // Copy with source ranges of format 0.
-    put(&mut page, 534, &u16::from(facts.namespace.is_writable).to_le_bytes());
+    put(&mut page, 534, &u16::from(facts.is_writable()).to_le_bytes());
     page
 }
 
@@ -93,7 +112,7 @@ pub(crate) fn copy_blocks(facts: &NamespaceFacts) -> u32 {
     (LONGEST_TRANSFER / u64::from(facts.block_bytes)) as u32
 }
 
-/// The namespace.
+/// A namespace.
 pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = page();
     for at in [0, 8, 16] {
@@ -117,27 +136,44 @@ pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
         page[80] = (COPY_RANGES - 1) as u8;
     }
     page[99] = u8::from(!facts.is_writable);
+    if !facts.identifiers.is_empty() {
+        put(&mut page, 102, &ENDURANCE_GROUP.to_le_bytes());
+    }
     put(&mut page, 104, &facts.guid);
-    // The only LBA format: no metadata, blocks of a power of two.
-    page[130] = facts.block_bytes.trailing_zeros() as u8;
+    // The LBA formats: no metadata, blocks of a power of two. Which one it has is not the host's choice.
+    page[25] = LBA_FORMATS.len() as u8 - 1;
+    for (format, bytes) in page[128..].chunks_exact_mut(4).zip(LBA_FORMATS) {
+        format[2] = bytes.trailing_zeros() as u8;
+    }
+    page[26] = LBA_FORMATS.iter().position(|&bytes| bytes == facts.block_bytes).unwrap_or(0) as u8;
     page
 }
 
-/// Namespaces from `after` on, exclusively.
-pub(crate) fn namespace_list(after: u32) -> Vec<u8> {
+/// Numbers of namespaces above `after`, in order, as many as a page has room for.
+pub(crate) fn namespace_list(after: u32, last: u32) -> Vec<u8> {
     let mut page = page();
-    if after < NAMESPACE {
-        put(&mut page, 0, &NAMESPACE.to_le_bytes());
+    for (place, number) in page.chunks_exact_mut(4).zip(after.saturating_add(1)..=last) {
+        place.copy_from_slice(&number.to_le_bytes());
     }
     page
 }
 
-/// Identifiers of the namespace: NGUID and command set.
+/// Identifiers of a namespace: NGUID and command set.
 pub(crate) fn namespace_identifiers(facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = page();
     put(&mut page, 0, &[2, 16, 0, 0]);
     put(&mut page, 4, &facts.guid);
     put(&mut page, 20, &[4, 1, 0, 0, 0]);
+    page
+}
+
+/// Endurance groups: their number, then the only one.
+pub(crate) fn endurance_groups(after: u32) -> Vec<u8> {
+    let mut page = page();
+    if after <= u32::from(ENDURANCE_GROUP) {
+        put(&mut page, 0, &1_u16.to_le_bytes());
+        put(&mut page, 2, &ENDURANCE_GROUP.to_le_bytes());
+    }
     page
 }
 

@@ -2,8 +2,9 @@
 
 use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::entry::SubmissionEntry;
-use crate::facts::{ALL_NAMESPACES, LONGEST_TRANSFER, NAMESPACE, NamespaceFacts};
+use crate::facts::{ALL_NAMESPACES, LONGEST_TRANSFER, NamespaceFacts, SubsystemFacts};
 use crate::identify::{COPY_RANGES, copy_blocks};
+use crate::placement;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::queue::DataTransfer;
 use crate::status::NvmeStatus;
@@ -17,8 +18,11 @@ const DATASET_MANAGEMENT: u8 = 0x09;
 const VERIFY: u8 = 0x0C;
 const COPY: u8 = 0x19;
 
+const MANAGEMENT_RECEIVE: u8 = 0x12;
+const MANAGEMENT_SEND: u8 = 0x1D;
+
 /// Supported opcodes, and whether the command changes data.
-pub(crate) const OPCODES: [(u8, bool); 8] = [
+const OPCODES: [(u8, bool); 8] = [
     (FLUSH, false),
     (WRITE, true),
     (READ, false),
@@ -29,6 +33,15 @@ pub(crate) const OPCODES: [(u8, bool); 8] = [
     (COPY, true),
 ];
 
+/// Those of flexible data placement.
+const PLACEMENT_OPCODES: [(u8, bool); 2] = [(MANAGEMENT_RECEIVE, false), (MANAGEMENT_SEND, false)];
+
+/// Opcodes that a subsystem supports, and whether the command changes data.
+pub(crate) fn opcodes(facts: &SubsystemFacts) -> impl Iterator<Item = (u8, bool)> + use<> {
+    let further: &[(u8, bool)] = if facts.placement.is_some() { &PLACEMENT_OPCODES } else { &[] };
+    OPCODES.iter().chain(further).copied()
+}
+
 /// Lengths of ranges of Dataset Management and of Copy, in bytes.
 const RANGE_BYTES: u32 = 16;
 const COPY_RANGE_BYTES: u32 = 32;
@@ -37,15 +50,15 @@ const COPY_RANGE_BYTES: u32 = 32;
 const LIMITED_RETRY: u32 = 1 << 31;
 const FORCED_UNIT_ACCESS: u32 = 1 << 30;
 const DEALLOCATE: u32 = 1 << 25;
-/// Types of directives, of which none is supported, and which have the same place in Write and in Copy.
-const DIRECTIVE_TYPE: u32 = 0xF << 20;
+/// First bit of the type of directive, which has the same place in Write and in Copy; its value is in the upper half of dword 13 and of dword 14.
+const DIRECTIVE_TYPE: u32 = 20;
 /// Bit of dword 11 of Dataset Management: deallocate. The other attributes are hints.
 const ATTRIBUTE_DEALLOCATE: u32 = 1 << 2;
 
 /// Longest read of a Verify at a time, in bytes.
 const VERIFY_STEP: u64 = 1 << 20;
 
-/// A range of blocks that lies within the namespace, in bytes.
+/// A range of blocks that lies within the namespace, in bytes of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NamespaceRange {
     offset: u64,
@@ -53,11 +66,13 @@ struct NamespaceRange {
 }
 
 /// Data that a command moves.
-pub(crate) fn transfer(entry: &SubmissionEntry, facts: &NamespaceFacts) -> Result<DataTransfer, NvmeStatus> {
-    let blocks = u64::from(entry.dword(12) as u16) + 1;
-    let bytes = blocks * u64::from(facts.block_bytes);
+pub(crate) fn transfer(entry: &SubmissionEntry, facts: &SubsystemFacts) -> Result<DataTransfer, NvmeStatus> {
     let ranges = (entry.dword(10) & 0xFF) + 1;
-    let count = || if bytes <= LONGEST_TRANSFER { Ok(bytes as u32) } else { Err(NvmeStatus::INVALID_FIELD) };
+    let count = || {
+        let blocks = u64::from(entry.dword(12) as u16) + 1;
+        let bytes = blocks * u64::from(facts.namespace(entry.namespace())?.block_bytes);
+        if bytes <= LONGEST_TRANSFER { Ok(bytes as u32) } else { Err(NvmeStatus::INVALID_FIELD) }
+    };
     Ok(match entry.opcode() {
         WRITE | COMPARE => DataTransfer::FromHost(count()?),
         READ => DataTransfer::ToHost(count()?),
@@ -65,6 +80,12 @@ pub(crate) fn transfer(entry: &SubmissionEntry, facts: &NamespaceFacts) -> Resul
         COPY if copy_ranges(entry) > COPY_RANGES => return Err(NvmeStatus::SIZE_LIMIT),
         COPY => DataTransfer::FromHost(copy_ranges(entry) * COPY_RANGE_BYTES),
         FLUSH | WRITE_ZEROES | VERIFY => DataTransfer::None,
+        MANAGEMENT_RECEIVE if facts.placement.is_some() => {
+            DataTransfer::ToHost(placement::status_room(entry)?)
+        }
+        MANAGEMENT_SEND if facts.placement.is_some() => {
+            DataTransfer::FromHost(placement::update_bytes(entry))
+        }
         _ => return Err(NvmeStatus::INVALID_OPCODE),
     })
 }
@@ -88,15 +109,16 @@ fn copy_ranges(entry: &SubmissionEntry) -> u32 {
 pub(crate) fn plan(
     entry: &SubmissionEntry,
     data: &[u8],
-    facts: &NamespaceFacts,
+    subsystem: &SubsystemFacts,
     has_cache: bool,
 ) -> Result<CommandPlan, NvmeStatus> {
     let opcode = entry.opcode();
     let (_, changes_data) =
-        OPCODES.into_iter().find(|&(known, _)| known == opcode).ok_or(NvmeStatus::INVALID_OPCODE)?;
-    if entry.namespace() != NAMESPACE && (opcode, entry.namespace()) != (FLUSH, ALL_NAMESPACES) {
-        return Err(NvmeStatus::INVALID_NAMESPACE);
+        opcodes(subsystem).find(|&(known, _)| known == opcode).ok_or(NvmeStatus::INVALID_OPCODE)?;
+    if (opcode, entry.namespace()) == (FLUSH, ALL_NAMESPACES) {
+        return Ok(flush(subsystem.is_writable()));
     }
+    let facts = subsystem.namespace(entry.namespace())?;
     if changes_data && !facts.is_writable {
         return Err(NvmeStatus::WRITE_PROTECTED);
     }
@@ -107,11 +129,14 @@ pub(crate) fn plan(
     let request = |NamespaceRange { offset, length }, op| PlannedRequest { offset, length, op };
     let read = PlannedOp::Read { limited_retry: flags & LIMITED_RETRY != 0 };
     match opcode {
-        // A namespace that takes no writes has nothing to flush.
-        FLUSH if !facts.is_writable => Ok(CommandPlan::new([], PlanEnd::Nothing, 0)),
-        FLUSH => Ok(CommandPlan::new([PlannedRequest::whole(PlannedOp::Flush)], PlanEnd::Nothing, 0)),
-        WRITE if flags & DIRECTIVE_TYPE != 0 => Err(NvmeStatus::INVALID_FIELD),
-        WRITE => Ok(CommandPlan::new([request(range()?, PlannedOp::Write { fua })], PlanEnd::Nothing, 0)),
+        FLUSH => Ok(flush(facts.is_writable)),
+        WRITE => {
+            let identifier = identifier_of(entry, facts, entry.dword(13))?;
+            let op = PlannedOp::Write { fua, identifier };
+            Ok(CommandPlan::new([request(range()?, op)], PlanEnd::Nothing, 0))
+        }
+        MANAGEMENT_RECEIVE => placement::plan_status(entry),
+        MANAGEMENT_SEND => placement::plan_update(entry, data, facts),
         READ => {
             let range = range()?;
             // Forced unit access of a read: what a buffer holds is on flash before it is returned.
@@ -142,12 +167,23 @@ pub(crate) fn plan(
     }
 }
 
+/// The device's placement identifier for what a command writes, whose directive has its value in the upper half of `dword`.
+fn identifier_of(entry: &SubmissionEntry, facts: &NamespaceFacts, dword: u32) -> Result<u16, NvmeStatus> {
+    placement::identifier_of(facts, entry.dword(12) >> DIRECTIVE_TYPE & 0xF, (dword >> 16) as u16)
+}
+
+/// A flush, which is one of the whole device: its buffer knows no namespaces. What takes no writes has nothing to flush.
+fn flush(is_writable: bool) -> CommandPlan {
+    let request = is_writable.then_some(PlannedRequest::whole(PlannedOp::Flush));
+    CommandPlan::new(request, PlanEnd::Nothing, 0)
+}
+
 fn range_of(facts: &NamespaceFacts, first: u64, blocks: u64) -> Result<NamespaceRange, NvmeStatus> {
     if first >= facts.blocks || blocks > facts.blocks - first {
         return Err(NvmeStatus::LBA_OUT_OF_RANGE);
     }
     let block = u64::from(facts.block_bytes);
-    Ok(NamespaceRange { offset: first * block, length: blocks * block })
+    Ok(NamespaceRange { offset: facts.offset + first * block, length: blocks * block })
 }
 
 fn deallocation(
@@ -179,9 +215,10 @@ fn copy(
     fua: bool,
 ) -> Result<CommandPlan, NvmeStatus> {
     let format = entry.dword(12) >> 8 & 0xF;
-    if format != 0 || entry.dword(12) & DIRECTIVE_TYPE != 0 {
+    if format != 0 {
         return Err(NvmeStatus::INVALID_FIELD);
     }
+    let identifier = identifier_of(entry, facts, entry.dword(14))?;
     let mut requests = Vec::new();
     let mut blocks = 0;
     for range in data.chunks_exact(COPY_RANGE_BYTES as usize) {
@@ -194,6 +231,6 @@ fn copy(
         requests.push(PlannedRequest { offset, length, op: PlannedOp::Read { limited_retry: false } });
     }
     let target = range_of(facts, entry.two_dwords(10), blocks)?;
-    let end = PlanEnd::CopyTo { offset: target.offset, fua };
+    let end = PlanEnd::CopyTo { offset: target.offset, fua, identifier };
     Ok(CommandPlan::new(requests, end, 2 * target.length))
 }

@@ -5,9 +5,9 @@
 //! [`HostQueue::begin`]; [`HostQueue::poll`] gives requests to the device, [`HostQueue::answer`] takes its answers, and [`HostQueue::take_end`]
 //! gives completions. Time limits are the caller's: [`HostQueue::silence_limit`].
 //!
-//! What is there follows the Base Specification 1.4, the NVM Command Set and `NVMe` over Fabrics: one namespace, Identify, features, the logs of errors,
-//! health, firmware slots, changed namespaces, effects and discovery, asynchronous events of health, Keep Alive, Get LBA Status; Flush, Write, Read,
-//! Compare, Write Zeroes, Dataset Management, Verify and Copy. Everything else is refused, and not advertised. Abort finds that the command goes on.
+//! What is there follows the Base Specification 1.4, the NVM Command Set and `NVMe` over Fabrics: Identify, features, the logs of errors, health, firmware
+//! slots, changed namespaces, effects and discovery, asynchronous events of health, Keep Alive, Get LBA Status; Flush, Write, Read, Compare, Write Zeroes,
+//! Dataset Management, Verify and Copy; for devices with flexible data placement (TP4146) its logs, features, directive and I/O Management. Everything else is refused, and not advertised. Abort finds that the command goes on.
 //!
 //! Another transport, such as `PCIe`, would bring its own queues in memory and its registers, and use the same calls.
 //!
@@ -16,6 +16,7 @@
 mod admin;
 mod bytes;
 mod device;
+mod directives;
 mod entry;
 mod events;
 mod fabrics;
@@ -25,18 +26,24 @@ mod identify;
 mod io;
 mod lba_status;
 mod log_pages;
+mod placement;
+mod placement_events;
+mod placement_features;
 mod plan;
 mod properties;
 mod queue;
 mod status;
 mod target;
 
-pub use device::{DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, LostRange};
+pub use device::{
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, LostRange, PlacementReport,
+};
 pub use entry::{COMPLETION_BYTES, CommandEnd, SUBMISSION_BYTES, SubmissionEntry};
 pub use facts::{
     DISCOVERY_NQN, IN_CAPSULE_BYTES, IO_QUEUES, LONGEST_TRANSFER, NQN_BYTES, NamespaceFacts, PortFacts,
     QUEUE_ENTRIES, SubsystemFacts,
 };
+pub use placement::{HandleKind, PlacementFacts, UNKNOWN_IDENTIFIER};
 pub use queue::{DataTransfer, HostQueue, QueueEvent};
 pub use status::NvmeStatus;
 pub use target::{NvmeTarget, TargetOffer};

@@ -11,6 +11,7 @@ pub(crate) const HEALTH: u8 = 0x02;
 pub(crate) const FIRMWARE: u8 = 0x03;
 pub(crate) const CHANGED_NAMESPACES: u8 = 0x04;
 pub(crate) const EFFECTS: u8 = 0x05;
+pub(crate) const LBA_STATUS: u8 = 0x0E;
 pub(crate) const DISCOVERY: u8 = 0x70;
 
 /// Length of an entry of the discovery log, and of its head, in bytes.
@@ -20,6 +21,10 @@ const DISCOVERY_BYTES: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogRequest {
     pub(crate) page: u8,
+    /// Log specific parameter, in bits 6 to 0.
+    pub(crate) parameter: u8,
+    /// Log specific identifier.
+    pub(crate) specific: u16,
     /// Set to keep events of the page's kind masked.
     pub(crate) retains_event: bool,
     pub(crate) offset: u64,
@@ -37,7 +42,14 @@ impl LogRequest {
             return Err(NvmeStatus::INVALID_FIELD);
         }
         let retains_event = low & (1 << 15) != 0;
-        Ok(Self { page: low as u8, retains_event, offset, length: (dwords * 4) as usize })
+        Ok(Self {
+            page: low as u8,
+            parameter: (low >> 8) as u8 & 0x7F,
+            specific: (high >> 16) as u16,
+            retains_event,
+            offset,
+            length: (dwords * 4) as usize,
+        })
     }
 
     /// The part of a page that is asked for; zeroes behind its end.
@@ -62,15 +74,15 @@ pub(crate) fn firmware(revision: &str) -> Vec<u8> {
 }
 
 /// Effects of commands: which are supported, and which change data.
-pub(crate) fn effects(is_writable: bool) -> Vec<u8> {
+pub(crate) fn effects(facts: &SubsystemFacts) -> Vec<u8> {
     const SUPPORTED: u32 = 1;
     const CHANGES_DATA: u32 = 1 << 1;
     let mut page = vec![0; 4096];
-    for opcode in admin::OPCODES {
+    for opcode in admin::opcodes(facts) {
         put(&mut page, usize::from(opcode) * 4, &SUPPORTED.to_le_bytes());
     }
-    for (opcode, changes_data) in io::OPCODES {
-        if is_writable || !changes_data {
+    for (opcode, changes_data) in io::opcodes(facts) {
+        if facts.is_writable() || !changes_data {
             let effects = if changes_data { SUPPORTED | CHANGES_DATA } else { SUPPORTED };
             put(&mut page, 1024 + usize::from(opcode) * 4, &effects.to_le_bytes());
         }

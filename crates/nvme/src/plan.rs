@@ -17,12 +17,14 @@ pub(crate) struct PlannedRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlannedOp {
     Read { limited_retry: bool },
-    Write { fua: bool },
+    Write { fua: bool, identifier: u16 },
     Flush,
     Deallocate,
     WriteZeroes { fua: bool, may_deallocate: bool },
     LostBlocks,
     Health,
+    Placement,
+    UpdateHandle(u16),
 }
 
 /// What becomes of the answers.
@@ -35,11 +37,25 @@ pub(crate) enum PlanEnd {
     /// The data read is compared with the command's.
     Compare,
     /// The data read is gathered, and written at this offset.
-    CopyTo { offset: u64, fua: bool },
+    CopyTo { offset: u64, fua: bool, identifier: u16 },
     /// Lost ranges are listed in so many bytes.
     ListLost { room: usize },
     /// A part of the health log is returned.
     Health(LogRequest),
+    /// A part of the log of LBA status is returned.
+    LbaStatusLog(LogRequest),
+    /// A part of the log of the endurance group is returned.
+    EnduranceGroup(LogRequest),
+    /// A part of the log of statistics of flexible data placement is returned.
+    PlacementStatistics(LogRequest),
+    /// A part of the log of its events is returned.
+    PlacementEvents(LogRequest),
+    /// The status of the namespace's handles is returned in so many bytes.
+    HandleStatus { room: usize },
+    /// Types of events that are enabled for a handle are returned in so many bytes, at most so many types.
+    EventTypes { handle: u16, most: usize, room: usize },
+    /// Types of events are enabled or disabled for a handle.
+    EnableEvents { handle: u16, kinds: Vec<u8>, is_enabled: bool },
 }
 
 /// The requests of a command, one after another.
@@ -67,12 +83,14 @@ impl PlannedRequest {
     pub(crate) fn with_data(self, tag: u32, data: &[u8]) -> DeviceRequest<'_> {
         let op = match self.op {
             PlannedOp::Read { limited_retry } => DeviceOp::Read { limited_retry },
-            PlannedOp::Write { fua } => DeviceOp::Write { data, fua },
+            PlannedOp::Write { fua, identifier } => DeviceOp::Write { data, fua, identifier },
             PlannedOp::Flush => DeviceOp::Flush,
             PlannedOp::Deallocate => DeviceOp::Deallocate,
             PlannedOp::WriteZeroes { fua, may_deallocate } => DeviceOp::WriteZeroes { fua, may_deallocate },
             PlannedOp::LostBlocks => DeviceOp::LostBlocks,
             PlannedOp::Health => DeviceOp::Health,
+            PlannedOp::Placement => DeviceOp::Placement,
+            PlannedOp::UpdateHandle(identifier) => DeviceOp::UpdateHandle(identifier),
         };
         DeviceRequest { tag, offset: self.offset, length: self.length, op }
     }

@@ -2,13 +2,14 @@
 
 mod answers;
 mod ends;
+mod placement;
 mod steps;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::admin::{self, AdminStep};
-use crate::device::DeviceRequest;
+use crate::device::{DeviceRequest, HEALTH_BYTES, PlacementReport};
 use crate::entry::{CommandEnd, SubmissionEntry};
 use crate::fabrics;
 use crate::facts::SubsystemFacts;
@@ -46,6 +47,8 @@ struct RunningCommand {
     /// What answers have brought so far.
     gathered: Vec<u8>,
     lost: Vec<crate::device::LostRange>,
+    health: Option<Box<[u8; HEALTH_BYTES]>>,
+    placement: Option<Box<PlacementReport>>,
 }
 
 impl RunningCommand {
@@ -152,8 +155,8 @@ impl HostQueue {
         }
         let link = self.link.as_ref().ok_or(NvmeStatus::SEQUENCE_ERROR)?;
         match &link.facts {
-            Some(facts) if link.queue > 0 => io::transfer(entry, &facts.namespace),
-            facts => admin::transfer(entry, facts.is_none()),
+            Some(facts) if link.queue > 0 => io::transfer(entry, facts),
+            facts => admin::transfer(entry, facts.as_deref()),
         }
     }
 
@@ -246,7 +249,15 @@ impl HostQueue {
         if plan.requests.is_empty() {
             return self.succeed(entry.command_id(), 0, Vec::new());
         }
-        let running = RunningCommand { entry: *entry, data, plan, gathered: Vec::new(), lost: Vec::new() };
+        let running = RunningCommand {
+            entry: *entry,
+            data,
+            plan,
+            gathered: Vec::new(),
+            lost: Vec::new(),
+            health: None,
+            placement: None,
+        };
         self.held += running.cost();
         let free = self.running.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {

@@ -7,6 +7,8 @@ use crate::events::{ErrorLog, EventQueue};
 use crate::fabrics::{self, ConnectRequest, RefusedConnect};
 use crate::facts::{DISCOVERY_NQN, IO_QUEUES, PortFacts, SubsystemFacts};
 use crate::features::ControllerFeatures;
+use crate::lba_status::LbaStatusLog;
+use crate::placement_events::PlacementEventLog;
 use crate::properties::ControllerProperties;
 use crate::status::NvmeStatus;
 
@@ -43,6 +45,15 @@ pub(crate) struct ControllerKey {
 struct TargetState {
     controllers: BTreeMap<u16, HostController>,
     births: u64,
+    /// What the hosts of a subsystem share, by its name.
+    shared: BTreeMap<String, SharedLogs>,
+}
+
+/// Logs of a subsystem, which all its hosts share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedLogs {
+    pub(crate) placement: PlacementEventLog,
+    pub(crate) lba_status: LbaStatusLog,
 }
 
 /// Subsystems that a target offers to hosts that connect now, and where.
@@ -111,6 +122,18 @@ impl NvmeTarget {
     ) -> Option<T> {
         let mut state = self.state();
         state.controllers.get_mut(&key.id).filter(|controller| controller.birth == key.birth).map(work)
+    }
+
+    /// Calls `work` with the logs of a controller's subsystem; `None` if the controller is gone or was reset.
+    pub(crate) fn with_logs<T>(
+        &self,
+        key: ControllerKey,
+        work: impl FnOnce(&mut SharedLogs) -> T,
+    ) -> Option<T> {
+        let mut state = self.state();
+        let controller = state.controllers.get(&key.id).filter(|controller| controller.birth == key.birth)?;
+        let name = controller.facts.as_ref()?.nqn.clone();
+        Some(work(state.shared.entry(name).or_default()))
     }
 
     /// Gives a controller that a host has reset another birth, so that its I/O queues are those of no controller any more.

@@ -3,23 +3,40 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_nvme::{
-    DataTransfer, DeviceAnswer, DeviceOp, HostQueue, LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PortFacts,
-    QueueEvent, SubmissionEntry, SubsystemFacts, TargetOffer,
+    DataTransfer, DeviceAnswer, DeviceOp, HandleKind, HostQueue, LONGEST_TRANSFER, NamespaceFacts,
+    NvmeTarget, PlacementFacts, PlacementReport, PortFacts, QueueEvent, SubmissionEntry, SubsystemFacts,
+    TargetOffer,
 };
 use proptest::prelude::*;
 
 const NQN: &str = "nqn.2026-11.org.outlast:test";
 
 fn offer(block_bytes: u32) -> TargetOffer {
-    let namespace =
-        NamespaceFacts { blocks: 1000, block_bytes, preferred_blocks: 1, is_writable: true, guid: [1; 16] };
+    let namespace = |offset, blocks, block_bytes, guid| NamespaceFacts {
+        offset,
+        blocks,
+        block_bytes,
+        preferred_blocks: 1,
+        is_writable: true,
+        guid,
+        identifiers: vec![1, 0],
+    };
+    let first = u64::from(block_bytes) * 1000;
+    let namespaces = vec![namespace(0, 1000, block_bytes, [1; 16]), namespace(first, 500, 4096, [2; 16])];
     let text = |text: &str| text.to_owned();
     let facts = SubsystemFacts {
         nqn: text(NQN),
         serial: text("S"),
         model: text("M"),
         firmware: text("1"),
-        namespace,
+        capacity: first + 500 * 4096,
+        namespaces,
+        placement: Some(PlacementFacts {
+            configurations: vec![vec![HandleKind::InitiallyIsolated; 3]],
+            enabled: 0,
+            reclaim_unit_bytes: 1 << 20,
+            handles: vec![2, 0],
+        }),
     };
     TargetOffer { subsystems: vec![facts].into(), port: PortFacts::default(), generation: 1 }
 }
@@ -49,6 +66,11 @@ fn queue(target: &NvmeTarget, block_bytes: u32, number: u8, controller: [u8; 2])
     queue
 }
 
+/// Namespace of a command.
+fn low_namespace(entry: &[u8; 64]) -> u32 {
+    u32::from_le_bytes(entry[4..8].try_into().unwrap())
+}
+
 proptest! {
     #[test]
     fn any_command_ends_once_and_asks_for_nothing_beyond_the_namespace(
@@ -61,7 +83,7 @@ proptest! {
         let mut admin = queue(&target, block, 0, [0xFF, 0xFF]);
         let mut io = queue(&target, block, 1, [1, 0]);
         let queue = if is_io { &mut io } else { &mut admin };
-        let known = [0_u8, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86];
+        let known = [0_u8, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86, 0x12, 0x1D, 0x1A];
         for (id, (low, high, opcode, first)) in (0..).zip(entries) {
             let mut bytes = [0; 64];
             bytes[..32].copy_from_slice(&low);
@@ -69,13 +91,13 @@ proptest! {
             if let Some(opcode) = known.get(opcode) {
                 // Fields that can be right, so that requests follow.
                 (bytes[0], bytes[1]) = (*opcode, 0x40);
-                bytes[4..8].copy_from_slice(&1_u32.to_le_bytes());
+                bytes[4..8].copy_from_slice(&(1 + u32::from(first & 1)).to_le_bytes());
                 bytes[40..48].copy_from_slice(&u64::from(first % 1100).to_le_bytes());
                 bytes[49] = 0;
                 bytes[50] &= 0x0F;
             }
             bytes[2..4].copy_from_slice(&u16::to_le_bytes(id));
-            let entry = SubmissionEntry::new(bytes);
+            let (entry, entry_bytes) = (SubmissionEntry::new(bytes), bytes);
             // Fabrics commands would end the controller, or connect it again.
             if entry.opcode() == 0x7F {
                 continue;
@@ -94,8 +116,17 @@ proptest! {
                 events += 1;
                 prop_assert!(events <= 2000);
                 let end = request.offset.checked_add(request.length).unwrap();
-                prop_assert!(end <= 1000 * u64::from(block));
-                prop_assert!(request.offset % u64::from(block) == 0 && request.length % u64::from(block) == 0);
+                // A command of one namespace asks for nothing of the other; the log of LBA status is one of all.
+                let is_log = !is_io && entry.opcode() == 0x02;
+                let (from, to, block) = if is_log {
+                    (0, 1000 * u64::from(block) + 500 * 4096, 512)
+                } else if low_namespace(&entry_bytes) == 2 {
+                    (1000 * u64::from(block), 1000 * u64::from(block) + 500 * 4096, 4096)
+                } else {
+                    (0, 1000 * u64::from(block), u64::from(block))
+                };
+                prop_assert!(request.length == 0 || from <= request.offset && end <= to);
+                prop_assert!(request.length % block == 0 && (request.length == 0 || (request.offset - from) % block == 0));
                 let (tag, answer) = (request.tag, match request.op {
                     DeviceOp::Read { .. } => {
                         prop_assert!((1..=LONGEST_TRANSFER).contains(&request.length));
@@ -107,6 +138,11 @@ proptest! {
                     }
                     DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
                     DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+                    DeviceOp::Placement => DeviceAnswer::Placement(Box::new(PlacementReport::default())),
+                    DeviceOp::UpdateHandle(identifier) => {
+                        prop_assert!(identifier < 2);
+                        DeviceAnswer::Done
+                    }
                     DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
                 });
                 queue.answer(tag, answer);

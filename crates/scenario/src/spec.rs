@@ -7,6 +7,7 @@ use super::{PoliciesSpec, ScenarioError, check_name};
 use outlast_media::{ConfigError, FaultSpec, HazardConfig};
 use outlast_settings::array::ArrayConfig;
 use outlast_settings::drive::{ChangeConfig, SsdConfig};
+use outlast_settings::namespace::NamespaceConfig;
 use outlast_units::JsonSchema;
 use outlast_workload::{InputFile, WorkloadSpec};
 pub use precondition::{FillPattern, OverwritePattern, PreconditionSpec};
@@ -32,6 +33,9 @@ pub struct Scenario {
     /// An array of such drives. Absent: the host has one drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayConfig>,
+    /// Namespaces of the drive. Absent: one, the whole drive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespace: Vec<NamespaceConfig>,
     /// The workload of the host.
     pub workload: WorkloadSpec,
     /// Sudden failures at given times.
@@ -92,7 +96,12 @@ impl Scenario {
                 let limit = "must be false with light members (array.light), which keep no bytes";
                 return Err(ConfigError::new("device.bytes", true, limit));
             }
+            if !self.namespace.is_empty() {
+                let limit = "must be absent with array: namespaces are those of one drive";
+                return Err(ConfigError::new("namespace", self.namespace.len(), limit));
+            }
         }
+        NamespaceConfig::validate_all(&self.namespace, &self.device)?;
         self.precondition.validate()?;
         if let Some(path) = self.precondition.from.as_ref().filter(|_| self.run.twin) {
             let limit = "must be absent with run.twin: the twin is another drive, which no snapshot is of";

@@ -16,7 +16,7 @@ use crate::pending::{CommandPurpose, IndexedPool, PendingCommand, ZeroingPool};
 use crate::protocol::{BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind};
 use crate::recorder::InputRecorder;
 use crate::session::RequestOrigin;
-use crate::statistics::CommandStatistics;
+use crate::statistics::{CommandStatistics, NamespaceStatistics};
 use crate::zeroing::RangeZeroing;
 
 /// Longest range, in bytes, whose state one reply describes. The loop is single-threaded, so longer queries would hold up other clients; a
@@ -34,6 +34,8 @@ pub(crate) struct ExportedDevice {
     /// Records all inputs of the device. Absent for forks, and if nothing is kept.
     image: Option<Box<DeviceImage>>,
     pub(crate) statistics: CommandStatistics,
+    /// Statistics by namespace, if the device has several or one that is not the whole device.
+    pub(crate) namespaces: Vec<NamespaceStatistics>,
     /// Set if something was recorded since the last commit.
     has_uncommitted: bool,
     /// Set if a flush, or a write with forced unit access, is among the replies that have not left.
@@ -51,6 +53,7 @@ impl ExportedDevice {
     pub(crate) fn new(name: String, device: ServedDevice, image: Option<Box<DeviceImage>>) -> Self {
         let unit = device.identify().optimal_io.0;
         let reported_events = device.event_count();
+        let namespaces = NamespaceStatistics::of(&device.scenario().namespace);
         // Commands that were under way in an opened image go on without a client; their tags are taken.
         let pending = IndexedPool::with_reserved(device.tags().map(|tag| tag.0));
         Self {
@@ -58,6 +61,7 @@ impl ExportedDevice {
             device,
             image,
             statistics: CommandStatistics::new(),
+            namespaces,
             has_uncommitted: false,
             has_durable_reply: false,
             pending,
@@ -160,8 +164,9 @@ impl ExportedDevice {
                 let command = Command { limited_retry, ..command(Op::Read, false) };
                 self.submit(now, origin, CommandPurpose::Read, command, &[], replies);
             }
-            BlockOp::Write { data, fua } => {
-                self.submit(now, origin, CommandPurpose::Single, command(Op::Write, fua), data, replies);
+            BlockOp::Write { data, fua, placement } => {
+                let command = Command { placement, ..command(Op::Write, fua) };
+                self.submit(now, origin, CommandPurpose::Single, command, data, replies);
             }
             BlockOp::Flush => {
                 self.submit(now, origin, CommandPurpose::Single, command(Op::Flush, false), &[], replies);
@@ -193,6 +198,16 @@ impl ExportedDevice {
                     &[],
                     replies,
                 );
+            }
+            BlockOp::Placement => {
+                let reply =
+                    self.device.placement_report().map(|report| BlockReply::Placement(Box::new(report)));
+                replies.push((origin, reply.unwrap_or(BlockReply::Failed(FailureKind::Internal.into()))));
+            }
+            BlockOp::UpdateHandle(identifier) => {
+                let done = self.apply(now, &DeviceInput::UpdateHandle(identifier));
+                let failed = |_| BlockReply::Failed(FailureKind::Unavailable.into());
+                replies.push((origin, done.map_or_else(failed, |()| BlockReply::Done)));
             }
             BlockOp::Health => {
                 replies.push((origin, BlockReply::Health(Box::new(self.device.whole_health_log().page()))));

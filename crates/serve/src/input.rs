@@ -1,6 +1,6 @@
 //! Inputs of a device in service.
 
-use outlast_device::{Command, Tag};
+use outlast_device::{Command, PlacementId, Tag};
 use outlast_media::{FaultSpec, UnitTear};
 use outlast_units::Lba;
 use serde::Deserialize;
@@ -41,6 +41,8 @@ pub enum DeviceInput<'a> {
         /// Replaces the member even if data is lost with it.
         force: bool,
     },
+    /// The reclaim unit handle of this placement identifier refers to an empty reclaim unit from now on.
+    UpdateHandle(PlacementId),
     /// Scrub of an array: all of it is read, and redundancy corrected.
     Repair,
     /// A remark in the log. Changes nothing.

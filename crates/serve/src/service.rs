@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outlast_device::Completion;
+use outlast_settings::namespace::NamespaceConfig;
+use outlast_settings::placement::PlacementConfig;
 use outlast_units::{Bytes, Nanos};
 use serde_json::Value;
 
@@ -18,7 +20,8 @@ use crate::input::{DeviceInput, PowerChange};
 use crate::lateness::ReplyLateness;
 use crate::loop_service::LoopService;
 use crate::protocol::{
-    BlockOp, BlockRequest, DeviceNews, ExportAbilities, ExportFacts, ExportOffer, ExportSizes, OfferError,
+    BlockOp, BlockRequest, DeviceNews, ExportAbilities, ExportFacts, ExportNamespace, ExportOffer,
+    ExportSizes, OfferError,
 };
 use crate::session::{ClientSessions, ExportTarget, RequestOrigin, SessionBackend};
 
@@ -283,8 +286,11 @@ fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
     let identity = device.identify();
     let reading = ExportAbilities::PREFETCH | ExportAbilities::STATUS | ExportAbilities::HEALTH;
     let writing = ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES;
+    let scenario = device.scenario();
+    let placement = scenario.device.placement.clone().filter(|_| scenario.array.is_none());
+    let placing = if placement.is_some() { ExportAbilities::PLACEMENT } else { ExportAbilities::NONE };
     let (description, size, abilities) = match target.member {
-        None => (identity.model, identity.capacity, reading | writing),
+        None => (identity.model, identity.capacity, reading | writing | placing),
         Some(member) => (format!("member {member}, as it is"), device.member_capacity(), reading),
     };
     ExportFacts {
@@ -296,5 +302,25 @@ fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
             ..ExportSizes::default()
         },
         abilities,
+        namespaces: namespaces(&scenario.namespace, placement.as_ref()),
+        placement,
+        reclaim_unit: device.reclaim_unit(),
     }
+}
+
+/// Namespaces of a drive, which follow one another from byte 0 on.
+fn namespaces(configs: &[NamespaceConfig], placement: Option<&PlacementConfig>) -> Vec<ExportNamespace> {
+    let mut offset = 0;
+    let one = |config: &NamespaceConfig| {
+        let own = ExportNamespace {
+            offset,
+            size: config.capacity,
+            block: config.block_size,
+            is_read_only: config.read_only,
+            identifiers: config.identifiers(placement),
+        };
+        offset += config.capacity.0;
+        own
+    };
+    configs.iter().map(one).collect()
 }

@@ -2,9 +2,11 @@
 
 use crate::buckets::TimeBuckets;
 use hdrhistogram::Histogram;
-use outlast_device::{Op, Outcome};
-use outlast_units::Nanos;
+use outlast_device::{Command, Op, Outcome};
+use outlast_settings::namespace::NamespaceConfig;
+use outlast_units::{Nanos, SECTOR_BYTES};
 use serde::Serialize;
+use std::ops::Range;
 
 /// Greatest latency of the histogram: one hour of simulated time.
 const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
@@ -100,6 +102,35 @@ impl CommandStatistics {
             }
         };
         OP_NAMES.into_iter().zip(&self.0).map(figures_of).collect()
+    }
+}
+
+/// Statistics of the commands that begin in a namespace, whoever sent them.
+#[derive(Clone, Debug)]
+pub(crate) struct NamespaceStatistics {
+    /// First byte, and the byte behind the last.
+    range: Range<u64>,
+    pub(crate) commands: CommandStatistics,
+}
+
+impl NamespaceStatistics {
+    /// Statistics of namespaces, which follow one another from byte 0 on.
+    pub(crate) fn of(namespaces: &[NamespaceConfig]) -> Vec<Self> {
+        let mut from = 0;
+        let one = |namespace: &NamespaceConfig| {
+            let range = from..from + namespace.capacity.0;
+            from = range.end;
+            Self { range, commands: CommandStatistics::new() }
+        };
+        namespaces.iter().map(one).collect()
+    }
+
+    /// Counts a command that has ended for its namespace. Flushes concern all, and count for none.
+    pub(crate) fn count(all: &mut [Self], command: &Command, latency: Nanos, outcome: Outcome) {
+        let at = command.lba.0 * SECTOR_BYTES;
+        if let Some(own) = all.iter_mut().find(|own| command.op != Op::Flush && own.range.contains(&at)) {
+            own.commands.count(command.op, u64::from(command.sectors) * SECTOR_BYTES, latency, outcome);
+        }
     }
 }
 

@@ -21,6 +21,9 @@ pub fn serve_without_device(listen: &ListenAddress, size: Bytes) -> Result<Serve
         size,
         sizes: ExportSizes::default(),
         abilities: ExportAbilities::WRITE | ExportAbilities::TRIM,
+        namespaces: Vec::new(),
+        placement: None,
+        reclaim_unit: Bytes(0),
     };
     instant::serve(listen, export, ZeroDevice)
 }

@@ -6,7 +6,10 @@
     reason = "a test fails by panicking, and clients need sockets"
 )]
 
+mod kills;
 mod losses;
+mod namespaces;
+mod placement;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -57,7 +60,11 @@ struct NvmeServer {
 impl NvmeServer {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let handle = DeviceServer::start(config(text, &folder)).unwrap();
+        Self::of(DeviceServer::start(config(text, &folder)).unwrap(), folder)
+    }
+
+    /// What was started with its sockets in `folder`.
+    fn of(handle: ServerHandle, folder: tempfile::TempDir) -> Self {
         let uri = handle.nvme_uri().unwrap();
         let (address, nqn) = uri.strip_prefix("nvme+tcp://").unwrap().split_once('/').unwrap();
         assert_eq!(nqn, NQN);

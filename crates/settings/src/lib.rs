@@ -7,4 +7,5 @@
 pub mod array;
 pub mod drive;
 pub mod ftl;
+pub mod namespace;
 pub mod placement;

@@ -48,7 +48,7 @@ COMMANDS = {
 
 GROUPS = {
     "Simulate": ("run", "sweep", "snapshot", "validate", "explain"),
-    "Look": ("report", "compare", "presets", "policies", "chips", "schema", "model"),
+    "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
     "Shell": ("completion", "man"),

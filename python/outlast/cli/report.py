@@ -40,7 +40,8 @@ def report_command(results: tuple[str, ...], output: Path | None) -> None:
         home = first if first.is_dir() else first.parent
         output = home / "report.html" if len(results) == 1 else Path("comparison.html")
     if output.suffix.lower() not in ("", ".html", ".htm"):
-        limit = f"a report is HTML: name it {output.with_suffix('.html').name}; a browser prints it as PDF, and `outlast plot` draws single charts"
+        named = output.with_suffix(".html").name
+        limit = f"a report is HTML: name it {named}; `outlast plot` writes single charts as PDF, SVG or PNG"
         raise click.UsageError(f"-o {output}: {limit}", click.get_current_context())
     if any(is_sweep(result) for result in results):
         if len(results) > 1:

@@ -42,7 +42,7 @@ Examples:
   outlast serve serve-drive
   outlast serve serve-drive --run 'nbdinfo "$uri"'
   outlast serve mine.toml --listen tcp:127.0.0.1:10809 --clock virtual
-  outlast serve mine.toml --nvme tcp:127.0.0.1:4420
+  outlast serve die-repair --nvme
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
@@ -57,8 +57,11 @@ Examples:
 )
 @click.option(
     "--nvme",
-    metavar="PLACE",
-    help="Also serve hosts over NVMe/TCP at tcp:ADDRESS:PORT: `nvme connect` makes it /dev/nvme0n1.",
+    is_flag=False,
+    flag_value="tcp:127.0.0.1:4420",
+    metavar="[PLACE]",
+    help="Also serve hosts over NVMe/TCP at tcp:ADDRESS:PORT, or at tcp:127.0.0.1:4420; the line for `nvme connect`, "
+    "which makes it /dev/nvme0n1, is printed.",
 )
 @click.option("--insecure", is_flag=True, help="Allow other machines to connect, even without encryption.")
 @path_option("--tls-cert", metavar="FILE", help="Use TLS, with the server's certificate in this PEM file.")

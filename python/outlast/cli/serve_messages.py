@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -34,7 +35,17 @@ def show(facts: Any, captive: str | None, quiet: bool) -> None:
     # Who reads it through a pipe waits for it.
     sys.stdout.flush()
     if not quiet:
+        for line in filter(None, map(connect_line, uris)):
+            click.echo(line, err=True)
         click.echo("Ctrl-C stops the server.", err=True)
+
+
+def connect_line(uri: str) -> str | None:
+    """The command by which Linux connects to an address for NVMe/TCP; `None` for an address of another kind."""
+    where = urlsplit(uri)
+    if where.scheme != "nvme+tcp":
+        return None
+    return f"sudo nvme connect -t tcp -a {where.hostname} -s {where.port} -n {where.path.removeprefix('/')}"
 
 
 def _image_message(made: bool, clean: bool, inputs: int, torn: bool) -> str:

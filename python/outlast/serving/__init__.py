@@ -32,6 +32,8 @@ from outlast.serving.file import DriveFile
 if TYPE_CHECKING:
     from outlast import _core
 
+NVME_ANYWHERE = "tcp:127.0.0.1:0"
+"""Any free port of this machine, for hosts that connect by NVMe/TCP."""
 LOOK_S = 0.2
 """Interval between two checks of the server's status."""
 
@@ -166,7 +168,7 @@ def serve(
     overrides: Overrides | None = None,
     *,
     listen: str | None = None,
-    nvme: str | None = None,
+    nvme: str | bool | None = None,
     tls_cert: str | Path | None = None,
     tls_key: str | Path | None = None,
     tls_ca: str | Path | None = None,
@@ -184,7 +186,7 @@ def serve(
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
-    `nvme` is `tcp:ADDRESS:PORT` for hosts that connect by NVMe/TCP, too.
+    `nvme` is `tcp:ADDRESS:PORT` for hosts that connect by NVMe/TCP, too; with `True` at any free port of this machine.
     `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`.
     Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
     clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
@@ -207,7 +209,7 @@ def serve(
             chosen,
             changes,
             listen=listen,
-            nvme=nvme,
+            nvme=NVME_ANYWHERE if nvme is True else nvme or None,
             tls_cert=_text(tls_cert),
             tls_key=_text(tls_key),
             tls_ca=_text(tls_ca),

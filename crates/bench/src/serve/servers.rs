@@ -48,6 +48,8 @@ enum ServerProcess {
 /// A server that listens.
 pub(super) struct MeasuredServer {
     pub(super) uri: String,
+    /// Address for NVMe/TCP, if there is one.
+    pub(super) nvme: Option<String>,
     running: ServerProcess,
 }
 
@@ -72,7 +74,7 @@ impl MeasuredServer {
         while !socket.exists() && begun.elapsed() < Duration::from_secs(10) {
             sleep(Duration::from_millis(10));
         }
-        Some(Self { uri: format!("nbd+unix:///?socket={}", socket.display()), running })
+        Some(Self { uri: format!("nbd+unix:///?socket={}", socket.display()), nvme: None, running })
     }
 
     /// Starts our server on a drive.
@@ -82,20 +84,15 @@ impl MeasuredServer {
         clock: ClockMode,
         spin: bool,
     ) -> Result<Self, String> {
-        let text = format!("{DRIVE}{}", prepared.settings());
-        let (scenario, _) = parse_text(&text).map_err(|error| error.to_string())?;
-        let config = ServeConfig {
-            scenario: Some(scenario),
-            image: None,
-            contents: outlast_serve::ContentsIn::Memory,
-            listen: ListenAddress::Unix(free(folder)),
-            nvme: None,
-            insecure: false,
-            tls: None,
-            clock,
-            spin,
-            export: Some(String::new()),
-        };
+        let listen = ListenAddress::Unix(free(folder));
+        let config = ServeConfig { spin, export: Some(String::new()), ..config(listen, prepared, clock)? };
+        Self::ready(DeviceServer::start(config).map_err(|error| error.to_string())?)
+    }
+
+    /// Starts our server on a drive, with doors for NBD and for NVMe/TCP at free ports of this machine.
+    pub(super) fn doors(prepared: DrivePreparation, clock: ClockMode) -> Result<Self, String> {
+        let any = || "tcp:127.0.0.1:0".parse::<ListenAddress>().map_err(|error| error.to_string());
+        let config = ServeConfig { nvme: Some(any()?), ..config(any()?, prepared, clock)? };
         Self::ready(DeviceServer::start(config).map_err(|error| error.to_string())?)
     }
 
@@ -110,7 +107,8 @@ impl MeasuredServer {
             match handle.status() {
                 ServerStatus::Preparing(_) => sleep(Duration::from_millis(5)),
                 ServerStatus::Serving(_) => {
-                    return Ok(Self { uri: handle.uri().to_owned(), running: ServerProcess::Own(handle) });
+                    let (uri, nvme) = (handle.uri().to_owned(), handle.nvme_uri().map(str::to_owned));
+                    return Ok(Self { uri, nvme, running: ServerProcess::Own(handle) });
                 }
                 ServerStatus::Ended(error) => return Err(error.unwrap_or_default()),
             }
@@ -138,6 +136,28 @@ impl MeasuredServer {
             ServerProcess::Other(..) => serde_json::Value::Null,
         }
     }
+}
+
+/// Settings of our server on the drive.
+fn config(
+    listen: ListenAddress,
+    prepared: DrivePreparation,
+    clock: ClockMode,
+) -> Result<ServeConfig, String> {
+    let text = format!("{DRIVE}{}", prepared.settings());
+    let (scenario, _) = parse_text(&text).map_err(|error| error.to_string())?;
+    Ok(ServeConfig {
+        scenario: Some(scenario),
+        image: None,
+        contents: outlast_serve::ContentsIn::Memory,
+        listen,
+        nvme: None,
+        insecure: false,
+        tls: None,
+        clock,
+        spin: false,
+        export: None,
+    })
 }
 
 impl Drop for MeasuredServer {

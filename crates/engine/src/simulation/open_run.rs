@@ -1,6 +1,7 @@
 //! A run that has been opened and not yet summed up.
 
 use super::Simulation;
+use crate::by_namespace::ByNamespace;
 use crate::by_queue::ByQueue;
 use crate::over_time::OverTime;
 use crate::precondition::PreconditionRecord;
@@ -87,11 +88,13 @@ fn request_recorder(scenario: &Scenario, log: bool) -> Option<Box<RequestRecorde
     // The scenario may ask for a log that this caller does not take.
     let log = log && run.log.is_some();
     let queues = scenario.array.is_none() && scenario.device.controller.queues.is_some();
-    (run.causes || log || queues).then(|| {
+    let namespaces = !scenario.namespace.is_empty();
+    (run.causes || log || queues || namespaces).then(|| {
         Box::new(RequestRecorder {
             splits: run.causes.then(LatencySplits::default),
             log: log.then(|| RequestLog::new(run.causes)),
             queues: queues.then(|| ByQueue::new(RunSpec::HISTOGRAM_DIGITS)),
+            namespaces: namespaces.then(|| ByNamespace::new(&scenario.namespace, RunSpec::HISTOGRAM_DIGITS)),
         })
     })
 }

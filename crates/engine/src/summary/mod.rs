@@ -46,10 +46,11 @@ pub(crate) use latency::{latency, latency_table};
 pub(crate) use latency_causes::latency_causes;
 pub(crate) use placement::placement;
 pub(crate) use power::power;
-pub(crate) use queue::{overload_note, queue, queues};
+pub(crate) use queue::{namespaces, overload_note, queue, queues};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
 
+use crate::by_namespace::NamespaceFigures;
 use crate::by_queue::QueueFigures;
 use crate::repair_report::RepairSummary;
 use outlast_device::Smart;
@@ -121,6 +122,9 @@ pub struct RunSummary {
     /// Figures by submission queue of the host; absent unless the drive distinguishes queues and more than one was used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueFigures>,
+    /// Requests by namespace, those of whoever addresses its range; absent without namespaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<NamespaceFigures>,
     /// Steady state of the drive and of the measurement.
     pub steady_state: SteadyState,
     /// Closed forms, where they apply.

@@ -1,5 +1,6 @@
 //! Sections `queue` and `queues` of the result: commands in flight, utilisation, overload.
 
+use crate::by_namespace::NamespaceFigures;
 use crate::by_queue::QueueFigures;
 use crate::facts::RunFacts;
 use crate::overload::{ArrivalTotals, OverloadRates, QueueWindow, overload};
@@ -139,6 +140,12 @@ pub(crate) fn overload_note(facts: &RunFacts<'_>) -> Option<String> {
             rates.offered_iops, rates.served_iops
         )
     })
+}
+
+/// Figures by namespace; empty without namespaces.
+pub(crate) fn namespaces(facts: &RunFacts<'_>) -> Vec<NamespaceFigures> {
+    let kept = facts.kept.namespaces.as_ref();
+    kept.map_or_else(Vec::new, |kept| kept.figures(&facts.scenario.namespace))
 }
 
 /// Figures by submission queue; empty if the drive does not distinguish queues.

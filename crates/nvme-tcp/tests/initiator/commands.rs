@@ -22,6 +22,41 @@ impl WireCommand {
         Self { entry, data: Vec::new(), returns: 0 }
     }
 
+    /// The same command for another namespace.
+    pub(crate) fn of(mut self, namespace: u32) -> Self {
+        self.entry[4..8].copy_from_slice(&namespace.to_le_bytes());
+        self
+    }
+
+    /// The same command with dword `number` combined with `bits`.
+    pub(crate) fn with_dword(mut self, number: usize, bits: u32) -> Self {
+        let place = &mut self.entry[number * 4..number * 4 + 4];
+        let before = u32::from_le_bytes(place.try_into().unwrap());
+        place.copy_from_slice(&(before | bits).to_le_bytes());
+        self
+    }
+
+    /// The same command with its data placed through placement handle `value` (type 2 of directive).
+    pub(crate) fn placed(self, value: u16) -> Self {
+        self.with_dword(12, 2 << 20).with_dword(13, u32::from(value) << 16)
+    }
+
+    /// A log page of endurance group 1, with a parameter.
+    pub(crate) fn group_log(page: u32, bytes: u32, parameter: u32) -> Self {
+        Self::log_page(page | parameter << 8, bytes, 0).with_dword(11, 1 << 16)
+    }
+
+    /// I/O Management Receive: the status of placement handles.
+    pub(crate) fn handle_status(bytes: u32) -> Self {
+        Self::new(0x12, 1, [1, bytes / 4 - 1, 0, 0, 0, 0]).returning(bytes as usize)
+    }
+
+    /// I/O Management Send: placement handles are to refer to empty reclaim units.
+    pub(crate) fn update_handles(values: &[u16]) -> Self {
+        let data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self::new(0x1D, 1, [1 | (values.len() as u32 - 1) << 16, 0, 0, 0, 0, 0]).with_data(data)
+    }
+
     pub(crate) fn with_data(self, data: Vec<u8>) -> Self {
         Self { data, ..self }
     }

@@ -11,7 +11,6 @@ impl HostQueue {
     pub fn answer(&mut self, tag: u32, answer: DeviceAnswer) {
         let place = tag as usize;
         let Some(running) = self.running.get_mut(place).and_then(Option::as_mut) else { return };
-        let mut health = None;
         let failure = match answer {
             DeviceAnswer::Failed(failure) => Some(failure),
             DeviceAnswer::Done => None,
@@ -28,7 +27,11 @@ impl HostQueue {
                 None
             }
             DeviceAnswer::Health(page) => {
-                health = Some(page);
+                running.health = Some(page);
+                None
+            }
+            DeviceAnswer::Placement(report) => {
+                running.placement = Some(report);
                 None
             }
         };
@@ -55,33 +58,50 @@ impl HostQueue {
             PlanEnd::Compare => self.fail(&entry, NvmeStatus::COMPARE_FAILURE, 0),
             PlanEnd::ListLost { room } => {
                 let facts = self.link.as_ref().and_then(|link| link.facts.as_ref());
-                let block_bytes = facts.map_or(512, |facts| facts.namespace.block_bytes);
-                self.succeed(id, 0, lba_status::list(&running.lost, room, block_bytes));
+                match facts.map(|facts| facts.namespace(entry.namespace())) {
+                    Some(Ok(facts)) => {
+                        let page = lba_status::list(&running.lost, room, facts);
+                        self.succeed(id, 0, page);
+                    }
+                    _ => self.fail(&entry, NvmeStatus::INVALID_NAMESPACE, 0),
+                }
+            }
+            PlanEnd::LbaStatusLog(request) => {
+                let link = self.link.as_ref().and_then(|link| Some((link.key, link.facts.clone()?)));
+                let page = link.and_then(|(key, facts)| {
+                    self.target.with_logs(key, |logs| logs.lba_status.page(&running.lost, &facts))
+                });
+                self.succeed_with(
+                    &entry,
+                    page.ok_or(NvmeStatus::SEQUENCE_ERROR).and_then(|page| request.part(&page)),
+                );
             }
             PlanEnd::Health(request) => {
-                let page = health.map_or_else(Vec::new, |page| page.to_vec());
+                let page = running.health.map_or_else(Vec::new, |page| page.to_vec());
                 if let (Some(&warning), Some(link), false) = (page.first(), &self.link, request.retains_event)
                 {
                     self.target.with(link.key, |controller| controller.events.health_read(warning));
                 }
-                match request.part(&page) {
-                    Ok(data) => self.succeed(id, 0, data),
-                    Err(status) => self.fail(&entry, status, 0),
-                }
+                self.succeed_with(&entry, request.part(&page));
             }
+            end => self.end_placement(&entry, end, &running.placement.unwrap_or_default(), running.health),
         }
     }
 
     /// Has the data that a Copy has read written, which ends the command; false for other commands.
     fn write_copy(&mut self, tag: u32) -> bool {
         let Some(running) = self.running.get_mut(tag as usize).and_then(Option::as_mut) else { return false };
-        let PlanEnd::CopyTo { offset, fua } = running.plan.end else { return false };
+        let PlanEnd::CopyTo { offset, fua, identifier } = running.plan.end else { return false };
         let cost = running.cost();
         running.data = std::mem::take(&mut running.gathered);
         let length = running.data.len() as u64;
         running.plan.end = PlanEnd::Nothing;
         running.plan.cost = cost.saturating_sub(length);
-        running.plan.requests.push_back(PlannedRequest { offset, length, op: PlannedOp::Write { fua } });
+        running.plan.requests.push_back(PlannedRequest {
+            offset,
+            length,
+            op: PlannedOp::Write { fua, identifier },
+        });
         self.held = self.held - cost + running.cost();
         self.due.push_back(tag);
         true

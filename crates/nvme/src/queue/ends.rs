@@ -13,6 +13,14 @@ impl HostQueue {
         self.ends.push_back(CommandEnd { completion, data });
     }
 
+    /// Ends a command with data, if there is some.
+    pub(super) fn succeed_with(&mut self, entry: &SubmissionEntry, data: Result<Vec<u8>, NvmeStatus>) {
+        match data {
+            Ok(data) => self.succeed(entry.command_id(), 0, data),
+            Err(status) => self.fail(entry, status, 0),
+        }
+    }
+
     /// Ends a command that has failed, with an entry in the error log.
     pub(super) fn fail(&mut self, entry: &SubmissionEntry, status: NvmeStatus, result: u64) {
         let (command_id, namespace) = (entry.command_id(), entry.namespace());

@@ -33,11 +33,11 @@ impl HostQueue {
                 return Err(NvmeStatus::SEQUENCE_ERROR);
             }
             if !is_io {
-                return admin::begin(entry, id, controller, offer);
+                return admin::begin(entry, data, id, controller, offer);
             }
             let facts = link.facts.as_ref().ok_or(NvmeStatus::SEQUENCE_ERROR)?;
             let has_cache = controller.features.has_write_cache();
-            io::plan(entry, data, &facts.namespace, has_cache).map(AdminStep::Device)
+            io::plan(entry, data, facts, has_cache).map(AdminStep::Device)
         });
         step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)
     }

@@ -75,6 +75,9 @@ pub fn serve_content(
         size: content.size(),
         sizes: ExportSizes::default(),
         abilities: ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES,
+        namespaces: Vec::new(),
+        placement: None,
+        reclaim_unit: Bytes(0),
     };
     instant::serve(
         listen,
@@ -97,7 +100,7 @@ impl ContentDevice {
         let range = request.offset..request.offset + request.length.0;
         match request.op {
             BlockOp::Read { .. } => return self.read(range),
-            BlockOp::Write { data, fua } => {
+            BlockOp::Write { data, fua, .. } => {
                 self.overlay.write(range.start, data)?;
                 self.journal(|journal| journal.write(range.start, data, fua))?;
             }
@@ -106,7 +109,12 @@ impl ContentDevice {
                 self.journal(|journal| journal.zero(range, fua))?;
             }
             BlockOp::Flush => self.journal(|journal| journal.flush())?,
-            BlockOp::Prefetch | BlockOp::Status | BlockOp::LbaStatus | BlockOp::Health => {
+            BlockOp::Prefetch
+            | BlockOp::Status
+            | BlockOp::LbaStatus
+            | BlockOp::Health
+            | BlockOp::Placement
+            | BlockOp::UpdateHandle(_) => {
                 unreachable!("the export has none of these")
             }
         }

@@ -5,11 +5,14 @@ use outlast_units::{Lba, SECTOR_BYTES};
 use serde_json::{Value, json};
 
 use super::{MAX_EVENTS, SmartFormat};
+use outlast_settings::namespace::NamespaceConfig;
+
 use crate::clock::ClockMode;
 use crate::device::ServedDevice;
 use crate::handle::DeferredReply;
 use crate::service::DeviceService;
 use crate::session::{CLIENTS_MEMORY_LIMIT, ClientSessions, ExportTarget};
+use crate::statistics::NamespaceStatistics;
 
 pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -> Result<Value, String> {
     let no_drive = || format!("device = {column}: there is no drive");
@@ -112,10 +115,33 @@ pub(super) fn state(service: &mut DeviceService, clients: &ClientSessions) -> De
     })
 }
 
+/// Namespaces of the main device, each with its range and what its clients have done.
+fn namespaces(service: &mut DeviceService) -> Value {
+    let main = service.main_device();
+    let configs = &main.device.scenario().namespace;
+    let mut offset = 0;
+    let one = |((number, config), statistics): ((u32, &NamespaceConfig), &NamespaceStatistics)| {
+        let range = offset;
+        offset += config.capacity.0;
+        json!({
+            "namespace": number,
+            "offset": range,
+            "capacity": config.capacity.0,
+            "block_size": config.block_size.0,
+            "read_only": config.read_only,
+            "placement_handles": config.placement_handles,
+            "operations": statistics.commands.figures(),
+        })
+    };
+    (1..).zip(configs).zip(&main.namespaces).map(one).collect()
+}
+
 pub(super) fn metrics(service: &mut DeviceService, clients: &ClientSessions) -> Value {
     let (held, most) = clients.memory();
     json!({
         "operations": service.main_device().statistics.figures(),
+        "namespaces": namespaces(service),
+        "placement": service.main_device().device.placement_report(),
         "lateness": service.lateness.figures(),
         "clock": clock_state(service),
         "exports": exports(service, clients),

@@ -7,6 +7,7 @@ mod events;
 mod health;
 mod members;
 mod outcomes;
+mod placement;
 mod power;
 mod refused;
 mod snapshot;
@@ -15,6 +16,7 @@ mod tags;
 
 pub use events::DeviceEvent;
 pub(crate) use events::fault_in_words;
+pub(crate) use placement::PlacementReport;
 pub use refused::RefusedInput;
 pub use state::{ArrayState, DeviceKind, DeviceState, DriveState, MemberState, PassState, RepairState};
 
@@ -127,6 +129,9 @@ impl ServedDevice {
                 self.service.replace(now, member, force)?;
                 self.events.record(now, "replace", format!("member {member} is exchanged for a new drive"));
                 Ok(())
+            }),
+            DeviceInput::UpdateHandle(identifier) => self.check_power().map(|()| {
+                self.update_handle(now, identifier);
             }),
             DeviceInput::Repair => self.check_power().and_then(|()| {
                 self.service.repair(now)?;

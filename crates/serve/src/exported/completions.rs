@@ -6,6 +6,7 @@ use outlast_units::{Nanos, SECTOR_BYTES};
 use super::{ExportedDevice, ReadyReplies};
 use crate::pending::{CommandPurpose, PendingCommand};
 use crate::protocol::{BlockReply, FailureKind, RequestFailure};
+use crate::statistics::NamespaceStatistics;
 use crate::zeroing::RangeZeroing;
 
 /// Sectors that a device wants written again, or that it knows to be lost or misplaced: a drive without repair asks for nothing.
@@ -47,6 +48,9 @@ impl ExportedDevice {
         if purpose != CommandPurpose::MemberRead {
             let latency = completion.at.saturating_sub(submitted_at);
             self.statistics.count(command.op, bytes, latency, outcome);
+            if !self.namespaces.is_empty() {
+                NamespaceStatistics::count(&mut self.namespaces, &command, latency, outcome);
+            }
         }
         self.has_durable_reply |= command.fua || command.op == Op::Flush;
         let reply = match outcome {

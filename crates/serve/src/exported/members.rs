@@ -46,7 +46,12 @@ impl ExportedDevice {
                 },
             )),
             BlockOp::Prefetch => replies.push((origin, BlockReply::Done)),
-            BlockOp::Write { .. } | BlockOp::Flush | BlockOp::Trim { .. } | BlockOp::WriteZeroes { .. } => {
+            BlockOp::Write { .. }
+            | BlockOp::Flush
+            | BlockOp::Trim { .. }
+            | BlockOp::WriteZeroes { .. }
+            | BlockOp::Placement
+            | BlockOp::UpdateHandle(_) => {
                 replies.push((origin, BlockReply::Failed(FailureKind::ReadOnly.into())));
             }
         }

@@ -117,6 +117,7 @@ fn write_remark(
             format!("the next loss of power leaves units torn by {run} bytes")
         }
         DeviceInput::Replace { member, .. } => format!("replace {member}"),
+        DeviceInput::UpdateHandle(identifier) => format!("update of handle {}", identifier.0),
         DeviceInput::Repair => "repair".to_owned(),
         DeviceInput::Mark(text) => format!("mark {text}"),
     };

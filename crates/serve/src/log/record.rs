@@ -7,12 +7,12 @@
 //! | 8 | time in nanoseconds |
 //! | 1 | kind |
 //! | 1 | operation of a command; 0 cut, 1 off, 2 on for power; member of a member read; 0 nothing, 1 shorn, 2 torn for a tear |
-//! | 2 | placement identifier of a write |
+//! | 2 | placement identifier of a write, or of a handle to be updated |
 //! | 4 | tag of a command or of a member read; member to be replaced; bytes of a torn run; share of a shorn unit, numerator in the upper 16 bits |
 //! | 8 | first sector |
 //! | 4 | sectors |
 //! | 4 | namespace of a command |
-//! | 4 | flags: 1 forced unit access, or force |
+//! | 4 | flags: 1 forced unit access, or force; 2 limited retry |
 //! | | the bytes of a write; a fault as JSON; the text of a mark |
 //!
 //! Numbers are little-endian. A checksum covers the place of its record, so that a record is valid nowhere else: neither one of another image, nor
@@ -34,6 +34,7 @@ pub(super) const RECORD_PREFIX: usize = 8;
 pub const MAX_PAYLOAD: usize = 64 << 20;
 
 const FORCE_FLAG: u32 = 1;
+const LIMITED_RETRY_FLAG: u32 = 2;
 
 /// An input with its time, read from a log.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +121,9 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
             let flags = u32::from(force) * FORCE_FLAG;
             (RecordFields { kind: 4, flags, tag: member.into(), ..RecordFields::default() }, &[])
         }
+        DeviceInput::UpdateHandle(PlacementId(placement)) => {
+            (RecordFields { kind: 10, placement, ..RecordFields::default() }, &[])
+        }
         DeviceInput::Repair => (RecordFields { kind: 5, ..RecordFields::default() }, &[]),
         DeviceInput::Mark(text) => (RecordFields { kind: 6, ..RecordFields::default() }, text.as_bytes()),
         DeviceInput::Advance => (RecordFields { kind: 7, ..RecordFields::default() }, &[]),
@@ -156,7 +160,7 @@ fn command_fields(tag: Tag, command: &Command) -> RecordFields {
         lba: command.lba.0,
         sectors: command.sectors,
         namespace: command.namespace.0,
-        flags: u32::from(command.fua) * FORCE_FLAG,
+        flags: u32::from(command.fua) * FORCE_FLAG + u32::from(command.limited_retry) * LIMITED_RETRY_FLAG,
     }
 }
 
@@ -178,9 +182,10 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
     let (sectors, remaining) = remaining.split_first_chunk::<4>()?;
     let (namespace, flags) = remaining.split_first_chunk::<4>()?;
     let (sectors, flags) = (u32::from_le_bytes(*sectors), u32::from_le_bytes(flags.try_into().ok()?));
-    let (tag, force) = (u32::from_le_bytes(*tag), flags == FORCE_FLAG);
+    let (tag, force) = (u32::from_le_bytes(*tag), flags & FORCE_FLAG != 0);
     // No version writes other flags.
-    if flags > FORCE_FLAG {
+    let known = if kind == 1 { FORCE_FLAG | LIMITED_RETRY_FLAG } else { FORCE_FLAG };
+    if flags & !known != 0 {
         return None;
     }
     let input = match kind {
@@ -196,6 +201,7 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
                 namespace: NamespaceId(u32::from_le_bytes(*namespace)),
                 placement: PlacementId(u16::from_le_bytes(*placement)),
                 fua: force,
+                limited_retry: flags & LIMITED_RETRY_FLAG != 0,
                 ..Command::new(op, lba, sectors)
             };
             DeviceInput::Command { tag: Tag(tag), command, data: payload }
@@ -207,7 +213,7 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
         }
         6 => DeviceInput::Mark(std::str::from_utf8(payload).ok()?),
         // Kinds without a payload.
-        3 | 4 | 5 | 7..=9 if !payload.is_empty() => return None,
+        3 | 4 | 5 | 7..=10 if !payload.is_empty() => return None,
         3 => DeviceInput::Power(match detail {
             0 => PowerChange::Cut { force },
             1 => PowerChange::Off,
@@ -216,6 +222,7 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
         }),
         4 => DeviceInput::Replace { member: tag.try_into().ok()?, force },
         5 => DeviceInput::Repair,
+        10 => DeviceInput::UpdateHandle(PlacementId(u16::from_le_bytes(*placement))),
         7 => DeviceInput::Advance,
         8 => {
             let lba = Lba(u64::from_le_bytes(*lba));

@@ -94,7 +94,16 @@ mod tests {
 
     fn facts(name: &str, abilities: ExportAbilities) -> ExportFacts {
         let (name, description) = (name.to_owned(), String::new());
-        ExportFacts { name, description, size: Bytes::mib(1), sizes: ExportSizes::default(), abilities }
+        ExportFacts {
+            name,
+            description,
+            size: Bytes::mib(1),
+            sizes: ExportSizes::default(),
+            abilities,
+            namespaces: Vec::new(),
+            placement: None,
+            reclaim_unit: Bytes(0),
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 
+use outlast_device::PlacementId;
 use outlast_nbd::{
     ConnectionEnd, ConnectionEvent, ErrorCode, NbdCommand, NbdConnection, NbdRequest, ReplyFailure, RequestId,
 };
@@ -61,7 +62,9 @@ impl WireSession for NbdSession {
                     extents.iter().map(|(context, extents)| (*context, &extents[..])).collect();
                 self.connection.extents(id, &extents);
             }
-            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("NBD asks for neither"),
+            BlockReply::LostRuns(_) | BlockReply::Health(_) | BlockReply::Placement(_) => {
+                unreachable!("NBD asks for none of them")
+            }
             BlockReply::Failed(failure) => self.connection.fail(id, nbd_failure(failure)),
         }
     }
@@ -121,7 +124,7 @@ fn block_request(request: NbdRequest<'_>) -> BlockRequest<'_> {
     let NbdRequest { id, offset, length, command } = request;
     let op = match command {
         NbdCommand::Read => BlockOp::Read { limited_retry: false },
-        NbdCommand::Write { data, fua } => BlockOp::Write { data, fua },
+        NbdCommand::Write { data, fua } => BlockOp::Write { data, fua, placement: PlacementId(0) },
         NbdCommand::Flush => BlockOp::Flush,
         NbdCommand::Trim { fua } => BlockOp::Trim { fua },
         NbdCommand::WriteZeroes { fua, may_punch, fast } => BlockOp::WriteZeroes { fua, may_punch, fast },

@@ -1,16 +1,23 @@
-//! `NVMe/TCP` as a [`WireProtocol`]: every export is a subsystem of one namespace. Only this folder uses `outlast_nvme` and `outlast_nvme_tcp`.
+//! `NVMe/TCP` as a [`WireProtocol`]: every export is a subsystem. Only this folder uses `outlast_nvme` and `outlast_nvme_tcp`.
 
 mod names;
 mod session;
 
 use std::net::SocketAddr;
+use std::slice;
 use std::sync::Arc;
 
-use outlast_nvme::{FIRMWARE, HostQueue, NamespaceFacts, NvmeTarget, PortFacts, SubsystemFacts, TargetOffer};
+use outlast_nvme::{
+    FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, SubsystemFacts,
+    TargetOffer,
+};
 use outlast_nvme_tcp::TcpConnection;
+use outlast_settings::placement::{HandleIsolation, PlacementConfig};
 
 use crate::net::ListenAddress;
-use crate::protocol::{ExportAbilities, ExportFacts, ExportOffer, OfferError, WireProtocol, WireSession};
+use crate::protocol::{
+    ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, OfferError, WireProtocol, WireSession,
+};
 use session::NvmeSession;
 
 /// Transport type and address families of the discovery log.
@@ -58,8 +65,16 @@ fn port(address: SocketAddr) -> PortFacts {
 
 /// An export in `NVMe`'s terms.
 fn subsystem(facts: &ExportFacts) -> Result<SubsystemFacts, OfferError> {
-    let block = facts.sizes.block.0;
     let identity = names::identity(&facts.name);
+    let whole = ExportNamespace {
+        offset: 0,
+        size: facts.size,
+        block: facts.sizes.block,
+        is_read_only: false,
+        identifiers: facts.placement.as_ref().map_or_else(Vec::new, identifiers),
+    };
+    let namespaces =
+        if facts.namespaces.is_empty() { slice::from_ref(&whole) } else { &facts.namespaces[..] };
     Ok(SubsystemFacts {
         nqn: names::nqn(&facts.name)?,
         serial: names::serial(identity),
@@ -69,14 +84,47 @@ fn subsystem(facts: &ExportFacts) -> Result<SubsystemFacts, OfferError> {
             .map(|char| if char.is_ascii_graphic() { char } else { ' ' })
             .collect(),
         firmware: FIRMWARE.to_owned(),
-        namespace: NamespaceFacts {
-            blocks: facts.size.0 / block,
-            block_bytes: block as u32,
-            preferred_blocks: u16::try_from(facts.sizes.preferred.0 / block).unwrap_or(1),
-            is_writable: facts.abilities.has(ExportAbilities::WRITE),
-            guid: identity,
-        },
+        capacity: facts.size.0,
+        namespaces: (1..).zip(namespaces).map(|(number, own)| namespace(facts, own, number)).collect(),
+        placement: facts.placement.as_ref().map(|placement| placement_facts(facts, placement)),
     })
+}
+
+/// Namespace `number` of an export. The first has the identifier that the export would have without several.
+fn namespace(facts: &ExportFacts, own: &ExportNamespace, number: u32) -> NamespaceFacts {
+    let block = own.block.0;
+    let name = if number == 1 { facts.name.clone() } else { format!("{}/{number}", facts.name) };
+    NamespaceFacts {
+        offset: own.offset,
+        blocks: own.size.0 / block,
+        block_bytes: block as u32,
+        preferred_blocks: u16::try_from(facts.sizes.preferred.0 / block).unwrap_or(1),
+        is_writable: facts.abilities.has(ExportAbilities::WRITE) && !own.is_read_only,
+        guid: names::identity(&name),
+        identifiers: own.identifiers.clone(),
+    }
+}
+
+/// Placement identifiers of a drive: the numbers of the places in its list of handles.
+fn identifiers(placement: &PlacementConfig) -> Vec<u16> {
+    (0..placement.handle_list().len() as u16).collect()
+}
+
+fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> PlacementFacts {
+    let kind = |isolation: &HandleIsolation| match isolation {
+        HandleIsolation::InitiallyIsolated => HandleKind::InitiallyIsolated,
+        HandleIsolation::PersistentlyIsolated => HandleKind::PersistentlyIsolated,
+    };
+    PlacementFacts {
+        configurations: placement
+            .configurations
+            .iter()
+            .map(|own| own.handles.iter().map(kind).collect())
+            .collect(),
+        enabled: placement.configuration,
+        reclaim_unit_bytes: facts.reclaim_unit.0,
+        handles: placement.handle_list(),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +141,9 @@ mod tests {
             size: Bytes::mib(1),
             sizes,
             abilities,
+            namespaces: Vec::new(),
+            placement: None,
+            reclaim_unit: Bytes(0),
         }
     }
 
@@ -100,10 +151,10 @@ mod tests {
     fn an_export_is_a_subsystem_of_its_blocks() {
         let of = |name: &str, abilities| subsystem(&facts(name, abilities)).unwrap();
         let (drive, member) = (of("d", ExportAbilities::WRITE), of("member-0", ExportAbilities::NONE));
-        assert_eq!((drive.namespace.blocks, drive.namespace.block_bytes), (2048, 512));
-        assert_eq!((drive.namespace.preferred_blocks, drive.model.as_str()), (8, "drive   1"));
-        assert!(drive.namespace.is_writable && !member.namespace.is_writable);
-        assert_ne!((drive.namespace.guid, &drive.serial), (member.namespace.guid, &member.serial));
+        assert_eq!((drive.namespaces[0].blocks, drive.namespaces[0].block_bytes), (2048, 512));
+        assert_eq!((drive.namespaces[0].preferred_blocks, drive.model.as_str()), (8, "drive   1"));
+        assert!(drive.namespaces[0].is_writable && !member.namespaces[0].is_writable);
+        assert_ne!((drive.namespaces[0].guid, &drive.serial), (member.namespaces[0].guid, &member.serial));
     }
 
     #[test]

@@ -3,8 +3,12 @@
 use std::io::IoSlice;
 use std::time::Duration;
 
-use outlast_nvme::{DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, LostRange, QueueEvent};
+use outlast_device::PlacementId;
+use outlast_nvme::{
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, LostRange, PlacementReport, QueueEvent,
+};
 use outlast_nvme_tcp::TcpConnection;
+use outlast_settings::placement::UNKNOWN_IDENTIFIER;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 use crate::protocol::{
@@ -113,12 +117,17 @@ impl WireSession for NvmeSession {
     }
 }
 
+// Drives and controllers name such writes alike.
+const _: () = assert!(outlast_nvme::UNKNOWN_IDENTIFIER == UNKNOWN_IDENTIFIER);
+
 /// A request of a controller as a [`BlockRequest`].
 fn block_request(request: DeviceRequest<'_>) -> BlockRequest<'_> {
     let DeviceRequest { tag, offset, length, op } = request;
     let op = match op {
         DeviceOp::Read { limited_retry } => BlockOp::Read { limited_retry },
-        DeviceOp::Write { data, fua } => BlockOp::Write { data, fua },
+        DeviceOp::Write { data, fua, identifier } => {
+            BlockOp::Write { data, fua, placement: PlacementId(identifier) }
+        }
         DeviceOp::Flush => BlockOp::Flush,
         DeviceOp::Deallocate => BlockOp::Trim { fua: false },
         DeviceOp::WriteZeroes { fua, may_deallocate } => {
@@ -126,6 +135,8 @@ fn block_request(request: DeviceRequest<'_>) -> BlockRequest<'_> {
         }
         DeviceOp::LostBlocks => BlockOp::LbaStatus,
         DeviceOp::Health => BlockOp::Health,
+        DeviceOp::Placement => BlockOp::Placement,
+        DeviceOp::UpdateHandle(identifier) => BlockOp::UpdateHandle(PlacementId(identifier)),
     };
     BlockRequest { tag: RequestTag(tag), offset, length: Bytes(length), op }
 }
@@ -141,8 +152,25 @@ fn device_answer(reply: BlockReply) -> DeviceAnswer {
                 .collect(),
         ),
         BlockReply::Health(page) => DeviceAnswer::Health(page),
+        BlockReply::Placement(report) => DeviceAnswer::Placement(Box::new(placement_report(&report))),
         BlockReply::Extents(_) => unreachable!("a controller does not ask for the state of sectors"),
         BlockReply::Failed(failure) => DeviceAnswer::Failed(device_failure(failure)),
+    }
+}
+
+fn placement_report(report: &crate::device::PlacementReport) -> PlacementReport {
+    let (statistics, events) = (report.statistics, report.events);
+    PlacementReport {
+        now_ms: report.now_ns / 1_000_000,
+        host_bytes_written: statistics.host_bytes_written,
+        media_bytes_written: statistics.media_bytes_written,
+        media_bytes_erased: statistics.media_bytes_erased,
+        events: [
+            events.reclaim_unit_not_fully_written,
+            events.invalid_placement_identifier,
+            events.media_reallocated,
+        ],
+        remaining_bytes: report.handles.iter().map(|handle| handle.remaining_bytes).collect(),
     }
 }
 

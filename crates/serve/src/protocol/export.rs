@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::BitOr;
 
+use outlast_settings::placement::PlacementConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
 use thiserror::Error;
 
@@ -28,6 +29,8 @@ impl ExportAbilities {
     pub(crate) const STATUS: Self = Self(1 << 4);
     /// Questions for the health log, and for sectors that are lost or to be written again.
     pub(crate) const HEALTH: Self = Self(1 << 5);
+    /// Flexible data placement: questions for its figures, updates of handles.
+    pub(crate) const PLACEMENT: Self = Self(1 << 6);
 
     /// True if all of `other` are allowed.
     pub(crate) const fn has(self, other: Self) -> bool {
@@ -70,6 +73,24 @@ pub(crate) struct ExportFacts {
     pub(crate) size: Bytes,
     pub(crate) sizes: ExportSizes,
     pub(crate) abilities: ExportAbilities,
+    /// Namespaces of the device, for protocols that know of such; empty for one that is the whole device.
+    pub(crate) namespaces: Vec<ExportNamespace>,
+    /// Flexible data placement, if the device has it.
+    pub(crate) placement: Option<PlacementConfig>,
+    /// Bytes of a reclaim unit, as the device is made; 0 without flexible data placement.
+    pub(crate) reclaim_unit: Bytes,
+}
+
+/// A namespace of an export: a range of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExportNamespace {
+    pub(crate) offset: u64,
+    pub(crate) size: Bytes,
+    /// Bytes of a block.
+    pub(crate) block: Bytes,
+    pub(crate) is_read_only: bool,
+    /// Placement identifier of the device for each of the namespace's own.
+    pub(crate) identifiers: Vec<u16>,
 }
 
 impl ExportFacts {
@@ -83,6 +104,9 @@ impl ExportFacts {
             }
             BlockOp::Health => {
                 return self.abilities.has(ExportAbilities::HEALTH) && (offset, length) == (0, 0);
+            }
+            BlockOp::Placement | BlockOp::UpdateHandle(_) => {
+                return self.abilities.has(ExportAbilities::PLACEMENT) && (offset, length) == (0, 0);
             }
             BlockOp::Read { .. } => (self.sizes.longest.0, ExportAbilities::NONE),
             BlockOp::Write { data, .. } if data.len() as u64 != length => return false,
@@ -139,12 +163,22 @@ pub enum OfferError {
 mod tests {
     use super::*;
     use crate::protocol::RequestTag;
+    use outlast_device::PlacementId;
 
-    const WRITE: BlockOp<'_> = BlockOp::Write { data: &[0; 1024], fua: false };
+    const WRITE: BlockOp<'_> = BlockOp::Write { data: &[0; 1024], fua: false, placement: PlacementId(0) };
 
     fn export(abilities: ExportAbilities) -> ExportFacts {
         let sizes = ExportSizes { longest: Bytes(2048), ..ExportSizes::default() };
-        ExportFacts { name: String::new(), description: String::new(), size: Bytes(8192), sizes, abilities }
+        ExportFacts {
+            name: String::new(),
+            description: String::new(),
+            size: Bytes(8192),
+            sizes,
+            abilities,
+            namespaces: Vec::new(),
+            placement: None,
+            reclaim_unit: Bytes(0),
+        }
     }
 
     fn takes(abilities: ExportAbilities, op: BlockOp<'_>, offset: u64, length: u64) -> bool {
@@ -188,8 +222,10 @@ mod tests {
             (BlockOp::Status, 1024, ExportAbilities::STATUS),
             (BlockOp::LbaStatus, 1024, ExportAbilities::HEALTH),
             (BlockOp::Health, 0, ExportAbilities::HEALTH),
+            (BlockOp::Placement, 0, ExportAbilities::PLACEMENT),
+            (BlockOp::UpdateHandle(PlacementId(1)), 0, ExportAbilities::PLACEMENT),
         ] {
-            let others = (0..64).map(ExportAbilities).filter(|all| !all.has(wanted));
+            let others = (0..128).map(ExportAbilities).filter(|all| !all.has(wanted));
             assert!(others.into_iter().all(|all| !takes(all, op, 0, length)), "{op:?}");
             assert!(takes(wanted, op, 0, length), "{op:?}");
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::net::ListenAddress;
 pub use export::OfferError;
-pub(crate) use export::{ExportAbilities, ExportFacts, ExportOffer, ExportSizes};
+pub(crate) use export::{ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes};
 pub(crate) use request::{
     BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag,
 };

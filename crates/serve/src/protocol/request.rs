@@ -1,8 +1,10 @@
 //! Requests to devices, and the replies.
 
 use outlast_device::health_log::PAGE_BYTES;
-use outlast_device::{Extent, SectorRun};
+use outlast_device::{Extent, PlacementId, SectorRun};
 use outlast_units::Bytes;
+
+use crate::device::PlacementReport;
 
 /// A session's name for a request in flight. Free again once the request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,9 +15,9 @@ pub(crate) struct RequestTag(pub(crate) u32);
 pub(crate) struct BlockRequest<'a> {
     /// Name of the request.
     pub(crate) tag: RequestTag,
-    /// Offset in the export, in bytes; 0 for a flush and for a question about health.
+    /// Offset in the export, in bytes; 0 for what has no range: a flush, an update of a handle, a question about health or placement.
     pub(crate) offset: u64,
-    /// Length in bytes; 0 only for a flush and for a question about health.
+    /// Length in bytes; 0 only for what has no range.
     pub(crate) length: Bytes,
     pub(crate) op: BlockOp<'a>,
 }
@@ -34,6 +36,8 @@ pub(crate) enum BlockOp<'a> {
         data: &'a [u8],
         /// Forced unit access: answered only when it would survive a loss of power.
         fua: bool,
+        /// Placement identifier of the device.
+        placement: PlacementId,
     },
     /// Answered with [`BlockReply::Done`] when every write that was answered before this came, in whatever session, would survive a loss of power.
     Flush,
@@ -60,6 +64,10 @@ pub(crate) enum BlockOp<'a> {
     LbaStatus,
     /// Question for the health log, answered with [`BlockReply::Health`].
     Health,
+    /// Question for the figures of flexible data placement, answered with [`BlockReply::Placement`].
+    Placement,
+    /// The reclaim unit handle of this placement identifier is to refer to an empty reclaim unit; answered with [`BlockReply::Done`].
+    UpdateHandle(PlacementId),
 }
 
 /// The answer to a request.
@@ -75,6 +83,8 @@ pub(crate) enum BlockReply {
     LostRuns(Vec<SectorRun>),
     /// The page of the health log.
     Health(Box<[u8; PAGE_BYTES]>),
+    /// Figures of flexible data placement.
+    Placement(Box<PlacementReport>),
     /// Failure, of any request.
     Failed(RequestFailure),
 }

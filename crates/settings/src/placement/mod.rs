@@ -20,6 +20,10 @@ pub struct PlacementConfig {
     pub placement_handles: Vec<u16>,
 }
 
+/// First placement identifier that no drive has. One from here on stands for an identifier that the host's namespace does not have, of a write that goes
+/// through the handle of the identifier in the other bits instead.
+pub const UNKNOWN_IDENTIFIER: u16 = 1 << 15;
+
 /// A configuration of flexible data placement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -70,6 +70,12 @@ impl Ssd {
         self.context.call_housekeeping(self.changes.next());
     }
 
+    /// Has the handle of `identifier` refer to an empty reclaim unit, as the host commands. Does nothing without handles.
+    pub fn update_handle(&mut self, now: Nanos, identifier: PlacementId) {
+        self.handles.update(now, (&mut self.cores, &mut self.context), identifier);
+        self.settle(now);
+    }
+
     /// Changes that were due, made or refused.
     pub fn changes(&self) -> &[Change] {
         self.changes.done()

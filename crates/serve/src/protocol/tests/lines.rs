@@ -86,7 +86,7 @@ impl LineHead {
             "T" => BlockOp::Trim { fua: false },
             "Z" => BlockOp::WriteZeroes { fua: false, may_punch: true, fast: false },
             "S" => BlockOp::Status,
-            _ => BlockOp::Write { data, fua: self.verb == "W!" },
+            _ => BlockOp::Write { data, fua: self.verb == "W!", placement: outlast_device::PlacementId(0) },
         };
         BlockRequest { tag: RequestTag(self.tag), offset: self.offset, length: Bytes(self.length), op }
     }
@@ -227,7 +227,9 @@ impl WireSession for LineSession {
                     extents.iter().map(|run| format!("{}:{}", run.sectors, state(run))).collect();
                 self.say(format!("MAP {tag} {}", runs.join(" ")));
             }
-            BlockReply::LostRuns(_) | BlockReply::Health(_) => unreachable!("lines ask for neither"),
+            BlockReply::LostRuns(_) | BlockReply::Health(_) | BlockReply::Placement(_) => {
+                unreachable!("lines ask for none of them")
+            }
             BlockReply::Failed(failure) => {
                 let place = failure.at.map_or("-".to_owned(), |at| (at / SECTOR_BYTES).to_string());
                 self.say(format!("FAIL {tag} {:?} {place}", failure.kind));

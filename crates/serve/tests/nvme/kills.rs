@@ -1,0 +1,100 @@
+//! Does a host that comes back to a killed server find all that it had flushed?
+
+use std::fs;
+use std::path::Path;
+
+use outlast_serve::{DeviceServer, ImageConfig, ImageOptions, ServeConfig};
+use outlast_units::rng::SplitMix;
+use serde_json::json;
+
+use super::{HOST, NvmeServer, config};
+use crate::initiator::{LinkWishes, WireCommand};
+use crate::support::load::folder;
+use crate::support::{DRIVE, bytes};
+
+/// Units of 4096 bytes that are written to: few, so that they are written often.
+const UNITS: u64 = 24;
+/// Servers that are killed.
+const KILLS: u64 = 40;
+
+/// Copies an image as a process leaves it that is killed: the log last, since it grows meanwhile.
+fn copy_image(from: &Path, to: &Path) {
+    for part in ["", "checkpoints", "log"] {
+        fs::create_dir_all(to.join(part)).unwrap();
+        let Ok(entries) = fs::read_dir(from.join(part)) else { continue };
+        for path in entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+            fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// A server over the image in `folder`, made with the scenario if it is not there.
+fn serve(image: &Path) -> NvmeServer {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = ImageConfig { folder: image.to_owned(), options: ImageOptions::default(), at: None };
+    let plain = config(DRIVE, &folder);
+    let scenario = plain.scenario.clone().filter(|_| !image.exists());
+    let served = ServeConfig { image: Some(kept), scenario, ..plain };
+    NvmeServer::of(DeviceServer::start(served).unwrap(), folder)
+}
+
+#[test]
+fn what_was_flushed_is_there_after_every_kill() {
+    let images = folder("nvme-kills");
+    let mut image = images.join("0");
+    let mut initial: Vec<Vec<u8>> = Vec::new();
+    let mut rng = SplitMix::new(fuzzed::drawn(), "nvme-kills");
+    // What each unit has been given, oldest first, from what the latest flush covers on; 0 is what was there before.
+    let mut given: Vec<Vec<u64>> = vec![vec![0]; UNITS as usize];
+    let mut version = 0;
+    for kill in 1..=KILLS {
+        let served = serve(&image);
+        let admin = served.admin(HOST, LinkWishes::default());
+        let wishes = LinkWishes { data_digest: kill % 2 == 0, in_capsule: 8192, ..LinkWishes::default() };
+        let mut io = served.io(&admin, HOST, 1, wishes);
+        for (unit, versions) in (0..).zip(&mut given) {
+            let data = io.run(WireCommand::read(unit * 8, 8)).unwrap().1;
+            if kill == 1 {
+                initial.push(data.clone());
+            }
+            let content =
+                |version| if version == 0 { initial[unit as usize].clone() } else { bytes(8, version) };
+            let is = |&&version: &&u64| data == content(version);
+            let found = versions.iter().rev().find(is).copied();
+            let found =
+                found.unwrap_or_else(|| panic!("kill {kill}: unit {unit} holds none of {versions:?}"));
+            *versions = vec![found];
+        }
+        let mut sent = Vec::new();
+        for _ in 0..20 + rng.below(60) {
+            let unit = rng.below(UNITS);
+            version += 1;
+            given[unit as usize].push(version);
+            let is_forced = rng.below(8) == 0;
+            // Two writes of a unit under way may come to pass in either order.
+            for id in sent.drain(..) {
+                io.wait(id).unwrap();
+            }
+            sent.push(io.send(WireCommand::write(unit * 8, bytes(8, version), is_forced)));
+            if is_forced {
+                io.wait(sent.pop().unwrap()).unwrap();
+                given[unit as usize] = vec![version];
+            }
+            if rng.below(12) == 0 {
+                for id in sent.drain(..) {
+                    io.wait(id).unwrap();
+                }
+                io.run(WireCommand::flush()).unwrap();
+                given.iter_mut().for_each(|versions| drop(versions.drain(..versions.len() - 1)));
+            }
+        }
+        // The last write may be under way, in part, or not there at all.
+        let killed = images.join(kill.to_string());
+        copy_image(&image, &killed);
+        let ended = served.ask(json!({ "do": "state" }));
+        assert!(ended["machine"]["powered"].as_bool().unwrap());
+        drop((io, admin));
+        served.ask(json!({ "do": "stop" }));
+        image = killed;
+    }
+}
