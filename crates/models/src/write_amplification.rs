@@ -9,8 +9,10 @@
 //! finds those that by chance are emptier: see [`greedy_finite_blocks`]. A block here is the unit that is collected, in a
 //! drive with superblocks the superblock, and a page is a mapping unit.
 
+mod isolated;
 mod parity;
 
+pub use isolated::IsolatedHandle;
 pub use parity::{effective_spare, parity_overhead, with_parity};
 
 use crate::error::{positive, share, within};

@@ -24,6 +24,7 @@ from outlast.models.amplification import (
     spare_for,
     waf,
     waf_hot_cold,
+    waf_isolated,
     waf_with_parity,
 )
 from outlast.models.arrays import (
@@ -114,6 +115,7 @@ __all__ = [
     "uper",
     "waf",
     "waf_hot_cold",
+    "waf_isolated",
     "waf_with_parity",
 ]
 

@@ -79,3 +79,20 @@ def waf_hot_cold(
     table, shape = columns(spare=spare, hot_space=hot_space, hot_writes=hot_writes, hot_spare=division)
     values, split = _core.model_waf_hot_cold(*table)
     return HotCold(shaped(values, shape), shaped(split, shape))
+
+
+def waf_isolated(
+    spare: ArrayLike, *, space: ArrayLike, writes: ArrayLike = 1.0, pages: ArrayLike | None = None
+) -> Result:
+    """Uniform random writes through a reclaim unit handle of their own: `1 + f·(WAF(ρ/s) − 1)`, WAF that of `waf()`.
+
+    `space` s is the share of the user space that they go to, `writes` f their share of the host's bytes; without it,
+    the write amplification of the handle's own writes. The rest of the drive holds data that costs nothing by itself
+    (logs, rings), so that the handle has all spare space ρ. With α = s/(s + ρ) the share p of a victim that is still
+    valid solves α = (1 − p)/(−ln p), and no pattern of the handle's writes costs more than 1/(1 − p) (Desnoyers 2012;
+    for a part of a drive Stoica and Ailamaki 2013). `pages` as in `waf()`. Broadcast; raises `ModelError`
+    unless spare > 0, 0 < space <= 1 and 0 <= writes <= 1.
+    """
+    per_superblock = np.nan if pages is None else pages
+    table, shape = columns(spare=spare, space=space, writes=writes, pages=per_superblock)
+    return shaped(_core.model_waf_isolated(*table), shape)

@@ -5,7 +5,8 @@ use super::{Column, Out, copied, each, free};
 use numpy::{IntoPyArray, PyArrayMethods};
 use outlast_models::lifetime::{LifeEnd, WearingDrive, WornDrive};
 use outlast_models::write_amplification::{
-    HotCold, effective_spare, greedy, greedy_finite_blocks, parity_overhead, spare_for, with_parity,
+    HotCold, IsolatedHandle, effective_spare, greedy, greedy_finite_blocks, parity_overhead, spare_for,
+    with_parity,
 };
 use outlast_models::{PageCode, PageStripe, RberModel};
 use pyo3::prelude::*;
@@ -73,6 +74,21 @@ fn model_waf_hot_cold<'py>(
         HotCold { hot_space: space, hot_writes: writes }.separated(spare, division)
     })?;
     Ok((waf, best))
+}
+
+/// Write amplification of a drive with an isolated handle; `pages` that are not a number count as infinitely many.
+#[pyfunction]
+fn model_waf_isolated<'py>(
+    py: Python<'py>,
+    spare: Column<'py>,
+    space: Column<'py>,
+    writes: Column<'py>,
+    pages: Column<'py>,
+) -> PyResult<Out<'py>> {
+    each(py, [&spare, &space, &writes, &pages], |[spare, space, writes, pages]| {
+        let pages = Some(pages).filter(|pages| !pages.is_nan());
+        IsolatedHandle { space, writes, pages }.whole_drive(spare)
+    })
 }
 
 /// A drive as Python describes it.
@@ -180,6 +196,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model_parity_overhead, module)?)?;
     module.add_function(wrap_pyfunction!(model_spare_for, module)?)?;
     module.add_function(wrap_pyfunction!(model_waf_hot_cold, module)?)?;
+    module.add_function(wrap_pyfunction!(model_waf_isolated, module)?)?;
     module.add_function(wrap_pyfunction!(model_lifetime, module)?)?;
     module.add_function(wrap_pyfunction!(model_worn, module)?)
 }

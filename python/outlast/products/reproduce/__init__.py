@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 PAPERS = ("diff-raid", "flexible", "hrm", "lfs", "msapl", "reparo")
 """Their folders are called like them, without the dash."""
-DRIVES = ("drives",)
-"""Reproductions that are judged likewise and are no papers: they only run if they are named."""
+DRIVES = ("drives", "warp", "cachelib-fdp")
+"""Measurements of drives that are judged likewise: they only run if they are named."""
 
 
 def paper(name: str) -> Paper:

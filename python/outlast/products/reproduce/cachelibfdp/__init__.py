@@ -1,0 +1,1 @@
+"""CacheLib on a drive with reclaim unit handles."""

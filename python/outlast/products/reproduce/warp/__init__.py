@@ -1,0 +1,1 @@
+"""WARP: streams of writes on drives with reclaim unit handles."""
