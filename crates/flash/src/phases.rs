@@ -61,7 +61,8 @@ impl<T: Copy> Flash<T> {
         state.release(now);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each read, in the frame of its event")]
+    #[inline(always)]
     fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");

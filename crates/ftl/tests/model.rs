@@ -231,9 +231,10 @@ impl Rig {
         let mut moving = self.ftl.moving_units(pu, mask);
         while !moving.are_done() && self.ftl.can_append(stream) {
             let relocated = self.ftl.relocate_units(stream, &mut moving);
-            assert_eq!(relocated.stale, 0);
-            assert!(relocated.moved != 0);
-            self.moved += relocated.moved;
+            let (before, after) = (relocated.before, relocated.after);
+            assert_eq!(before.stale + after.stale, 0);
+            assert!(before.moved != 0 && (after.moved == 0 || relocated.completed.is_some()));
+            self.moved += before.moved + after.moved;
             self.pending.extend(relocated.completed);
         }
     }

@@ -35,12 +35,21 @@ impl MovingUnits {
 /// Result of [`Ftl::relocate_units`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocatedUnits {
+    /// Units up to the one that has filled a program unit; all of them where none is full.
+    pub before: ConsideredUnits,
+    /// Units after that.
+    pub after: ConsideredUnits,
+    /// The program unit that has been filled; it can be programmed now.
+    pub completed: Option<Pu>,
+}
+
+/// How many units were to be moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConsideredUnits {
     /// Units that have moved.
     pub moved: u32,
-    /// Units to be moved that had become stale meanwhile.
+    /// Units that had become stale meanwhile.
     pub stale: u32,
-    /// The program unit that the last unit moved has filled; it can be programmed now.
-    pub completed: Option<Pu>,
 }
 
 impl Ftl {
@@ -66,23 +75,28 @@ impl Ftl {
         MovingUnits { superblock, first, left: units, valid }
     }
 
-    /// Moves those of `moving` that are still valid to the frontier of `stream`, up to and including the one that fills a program unit there: that
-    /// is to be programmed before the rest follows. Stale ones are passed over. Until the rest has followed, no unit of the core may become stale.
+    /// Moves those of `moving` that are still valid to the frontier of `stream`, as far as the slots there follow one another: mostly all of them, of
+    /// which the first ones may fill a program unit. Stale ones are passed over. Until the rest has followed, no unit of the core may become stale.
     ///
     /// # Panics
     /// If the stream cannot take a unit.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "for every program unit that collection reads, with its parts in registers"
+    )]
+    #[inline(always)]
     pub fn relocate_units(&mut self, stream: Stream, moving: &mut MovingUnits) -> RelocatedUnits {
         let MovingUnits { superblock, first, left, valid } = *moving;
         if valid == 0 {
             moving.left = 0;
-            return RelocatedUnits { moved: 0, stale: left.count_ones(), completed: None };
+            let before = ConsideredUnits { moved: 0, stale: left.count_ones() };
+            return RelocatedUnits { before, after: ConsideredUnits::default(), completed: None };
         }
         if self.space.frontiers()[stream].is_full() {
             self.space.open_for_moved(stream, &mut self.pages);
         }
         let frontier = &self.space.frontiers()[stream];
-        let (count, room) = (count_few(valid), frontier.left_in_pu());
+        let (count, room, left_in_pu) = (count_few(valid), frontier.stretch(), frontier.left_in_pu());
         let moved =
             if count <= room { UnitRun(valid, count) } else { UnitRun(lowest_of_more(valid, room), room) };
         let cause = self.space.superblocks().moved_for(superblock);
@@ -90,16 +104,23 @@ impl Ftl {
         self.pages.move_units(&mut self.space, (superblock, first), moved, (into, to), cause);
         let UnitRun(moved, count) = moved;
         let filled = self.space.take_slots(stream, count, &mut self.pages);
-        // Units above the one that fills a program unit have not been considered, valid or stale.
-        debug_assert!(filled || moved == valid, "units are left over, and so is room");
-        let looked_at = if filled { left & (u64::MAX >> moved.leading_zeros()) } else { left };
+        // Units above the last one that has found a place have not been considered, valid or stale.
+        let looked_at = if moved == valid { left } else { left & (u64::MAX >> moved.leading_zeros()) };
         (moving.left, moving.valid) = (left & !looked_at, valid & !moved);
-        let stale = looked_at & !moved;
-        RelocatedUnits {
-            moved: count,
-            stale: if stale == 0 { 0 } else { stale.count_ones() },
-            completed: filled.then(|| self.space.layout().pu_of(to).0),
+        let mut before = ConsideredUnits { moved: count, stale: 0 };
+        let mut after = ConsideredUnits::default();
+        if count > left_in_pu {
+            (before.moved, after.moved) = (left_in_pu, count - left_in_pu);
         }
+        let stale = looked_at & !moved;
+        if stale != 0 {
+            // The first units up to the one that fills the program unit.
+            let early = if count > left_in_pu { lowest_of_more(moved, left_in_pu) } else { moved };
+            let early = if filled { stale & (u64::MAX >> early.leading_zeros()) } else { stale };
+            (before.stale, after.stale) = (early.count_ones(), (stale & !early).count_ones());
+        }
+        let completed = filled.then(|| self.space.layout().pu_of(to).0);
+        RelocatedUnits { before, after, completed }
     }
 
     /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and

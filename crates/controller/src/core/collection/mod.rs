@@ -16,7 +16,7 @@ pub(super) use victim::VictimPart;
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::Reason;
 use crate::op::{InternalTask, Purpose};
-use outlast_ftl::RelocatedUnits;
+use outlast_ftl::{ConsideredUnits, MovingUnits, RelocatedUnits};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{BlockIndex, Nanos, Pu, Stream, SuperblockId};
 use tasks::Next;
@@ -97,9 +97,10 @@ impl FlashCore {
             self.move_what_fits(now, context, tag, mask, lost);
         } else {
             let mut moving = self.ftl.moving_units(tag.pu, mask);
-            while !moving.are_done() {
-                let relocated = self.ftl.relocate_units(stream, &mut moving);
-                self.note_relocated(now, context, tag.task, stream, relocated);
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            self.note_relocated(now, context, tag.task, stream, relocated);
+            if !moving.are_done() {
+                self.move_rest(now, context, tag.task, stream, moving);
             }
         }
         let is_moved = self.tasks.read_ended(tag.task);
@@ -114,6 +115,22 @@ impl FlashCore {
             self.make_due_then(context, Due::victim(tag.task));
         }
         context.let_waiting_go();
+    }
+
+    /// Moves the rest of `moving`, for which the superblock under way had no slots that follow one another.
+    #[inline(never)]
+    fn move_rest(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: InternalTask,
+        stream: Stream,
+        mut moving: MovingUnits,
+    ) {
+        while !moving.are_done() {
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            self.note_relocated(now, context, task, stream, relocated);
+        }
     }
 
     /// Moves the units in `mask` that the read of `tag` has brought, but for those in `lost`, where flash may have no room for all of them.
@@ -144,14 +161,9 @@ impl FlashCore {
         stream: Stream,
         relocated: RelocatedUnits,
     ) {
-        let RelocatedUnits { moved, stale, completed } = relocated;
-        // Written or trimmed by the host since the read began.
-        self.tasks.leave(stale);
+        let RelocatedUnits { before, after, completed } = relocated;
         let joins_host = self.buffer.pacer().credit().is_mixed() && task == InternalTask::Gc;
-        if joins_host {
-            self.tasks.leave(moved);
-            self.buffer.take_in(moved);
-        }
+        self.count_considered(before, joins_host);
         if let Some(pu) = completed {
             let full = self.ftl.layout().units_per_pu();
             if joins_host {
@@ -160,6 +172,20 @@ impl FlashCore {
                 self.program_relocated_in(now, context, task, pu, full, self.tasks.epoch(task));
             }
             self.program_parity(now, context, stream);
+        }
+        if after != ConsideredUnits::default() {
+            self.count_considered(after, joins_host);
+        }
+    }
+
+    /// Units of a victim need no room any more: those that the host has written or trimmed since their read began, and those that `joins_host` puts
+    /// among the host's.
+    #[inline]
+    fn count_considered(&mut self, units: ConsideredUnits, joins_host: bool) {
+        self.tasks.leave(units.stale);
+        if joins_host {
+            self.tasks.leave(units.moved);
+            self.buffer.take_in(units.moved);
         }
     }
 
