@@ -248,6 +248,24 @@ impl<T: Copy> Flash<T> {
         }
     }
 
+    /// [`Flash::wake_of`] in the frame of its caller.
+    #[allow(clippy::inline_always, reason = "after nearly every event of a die")]
+    #[inline(always)]
+    pub fn wake_here<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        if !PLAIN {
+            self.wake_of::<false>(now, die, demands)
+        } else if self.dies[die].phase == DiePhase::Idle {
+            self.pick_next::<true>(now, die, demands)
+        } else {
+            DieStep::Nothing
+        }
+    }
+
     /// True if there are none of the extras: reads beside each other, reads first on a channel, suspension for reads that were left waiting,
     /// accounts.
     #[inline]

@@ -4,6 +4,7 @@ use crate::die::DiePhase;
 use crate::die_step::DieStep;
 use crate::flash::{DieEvent, Flash};
 use crate::op::FlashOp;
+use crate::op_kind::FlashOpKind;
 use outlast_units::{DieId, Nanos};
 
 impl<T: Copy> Flash<T> {
@@ -34,19 +35,34 @@ impl<T: Copy> Flash<T> {
         self.advance_phase_of::<true>(now, die)
     }
 
-    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain): the die is free.
-    #[inline]
-    pub fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
-        let state = &mut self.dies[die];
-        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        let op = self.ops[state.current];
-        self.ops.remove(state.current);
-        state.count_whole_work(op.kind());
-        state.release(now);
+    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`: the die is free.
+    fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
+        let op = *self.ending(die);
+        self.free_ended(now, die, op.kind());
         op
     }
 
+    /// The operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain). It is read before
+    /// [`Flash::free_ended`], so that only what its handler needs of it is.
     #[inline]
+    pub fn ending(&self, die: DieId) -> &FlashOp<T> {
+        &self.ops[self.dies[die].current]
+    }
+
+    /// Ends the operation, of kind `kind`, that [is about to end](Flash::is_about_to_end) on `die`: the die is free.
+    #[allow(clippy::inline_always, reason = "the kind is known where it is called")]
+    #[inline(always)]
+    pub fn free_ended(&mut self, now: Nanos, die: DieId, kind: FlashOpKind) {
+        let state = &mut self.dies[die];
+        debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
+        debug_assert!(self.ops[state.current].kind() == kind, "die {die} does not end a {kind:?}");
+        self.ops.remove(state.current);
+        state.count_whole_work(kind);
+        state.release(now);
+    }
+
+    #[allow(clippy::inline_always, reason = "once for each read, in the frame of its event")]
+    #[inline(always)]
     fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");

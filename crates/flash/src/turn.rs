@@ -29,8 +29,10 @@ impl<T: Copy> Flash<T> {
         next
     }
 
-    #[inline]
-    fn pick_next<const PLAIN: bool>(
+    /// The choice itself.
+    #[allow(clippy::inline_always, reason = "as serve_host")]
+    #[inline(always)]
+    pub(crate) fn pick_next<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
@@ -213,7 +215,7 @@ impl<T: Copy> Flash<T> {
         self.internal += 1;
         self.dies[die].reset_passed_over(ask.reason(CoreDemand::default()));
         if self.plain {
-            self.start_read::<true>(now, die, op)
+            self.start_read_here::<true>(now, die, op)
         } else {
             self.start_given_read(now, die, op, ask.task())
         }

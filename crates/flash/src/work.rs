@@ -79,7 +79,8 @@ impl<T: Copy> Flash<T> {
         self.events.set_die(die, end);
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::serve_host")]
+    #[inline(always)]
     pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
         match self.ops[op].kind() {
             FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, op),
@@ -90,6 +91,13 @@ impl<T: Copy> Flash<T> {
     }
 
     pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
+        self.start_read_here::<PLAIN>(now, die, op)
+    }
+
+    /// [`Flash::start_read`] in the frame of its caller.
+    #[allow(clippy::inline_always, reason = "once for each read of collection, which is in registers there")]
+    #[inline(always)]
+    pub(crate) fn start_read_here<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
         let (pages, sense) = sensing_of(&self.unit, &self.timing, &self.ops[op]);
         if !PLAIN && !self.pipes.is_empty() {
             return self.begin_in_pipe(now, die, op, sense, pages);

@@ -1,7 +1,12 @@
 //! Division by a number known only at run time, by one multiplication.
 
-/// Divides 32-bit numbers by a fixed divisor with one multiplication: `x / d = ⌊x · ⌈2^64 / d⌉ / 2^64⌋`, exact for all 32-bit
-/// `x` and `d ≥ 2` (Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019).
+/// Divides 32-bit numbers by a fixed divisor with one multiplication and no branch: `⌊x / d⌋ = ⌊(x + 1) · m / 2^64⌋` with
+/// `m = ⌊(2^64 - 1) / d⌋`.
+///
+/// Exact for all 32-bit `x` and `d ≥ 1`: `m` is less than `2^64 / d` by at most 1, so that `(x + 1) · m / 2^64` is less than `(x + 1) / d`, and by at
+/// most 2^-32. Where `d` divides `x + 1`, that takes the quotient down by one, to that of `x`; elsewhere the fraction of `(x + 1) / d` is at least
+/// `1 / d`, which is more than 2^-32, and the quotients of `x` and `x + 1` are the same. (Rounded up, the factor of `d = 1` would not fit in a word:
+/// Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019.)
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FastDivider {
     divisor: u32,
@@ -13,15 +18,13 @@ impl FastDivider {
     /// If `divisor` is zero.
     pub(crate) const fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");
-        // For 1 the magic would be 2^64; `quotient` takes that case apart.
-        let magic = if divisor == 1 { 0 } else { u64::MAX / divisor as u64 + 1 };
-        Self { divisor, magic }
+        Self { divisor, magic: u64::MAX / divisor as u64 }
     }
 
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "at most `x`")]
     pub(crate) const fn quotient(self, x: u32) -> u32 {
-        if self.magic == 0 { x } else { ((x as u128 * self.magic as u128) >> 64) as u32 }
+        (((x as u64 + 1) as u128 * self.magic as u128) >> 64) as u32
     }
 
     #[inline]

@@ -133,14 +133,19 @@ impl WriteFrontier {
         if self.is_full() { 0 } else { units - self.left_in_pu() }
     }
 
-    /// Takes the next `count` slots, which follow one another. Returns whether that fills the program unit under way.
+    /// Takes the next `count` slots, which follow one another, no more than the `units` of a program unit. Returns whether that fills the program
+    /// unit under way.
     #[inline]
     pub(crate) fn take(&mut self, count: u32, units: u32) -> bool {
-        debug_assert!(count <= self.left_in_pu(), "{count} slots taken, {} left", self.left_in_pu());
+        debug_assert!(
+            count <= units && count <= self.stretch(),
+            "{count} slots taken, {} left",
+            self.stretch()
+        );
         debug_assert!(!self.is_full(), "slots taken beyond the superblock");
         debug_assert!(self.next + count <= self.end, "slots taken beyond the data of the superblock");
         self.next = self.next + count;
-        let filled = self.next.0 == self.pu_end;
+        let filled = self.next.0 >= self.pu_end;
         if filled {
             self.pu_end += units;
         }

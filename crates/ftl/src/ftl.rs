@@ -25,7 +25,7 @@ mod untimed;
 pub use figures::FtlFigures;
 pub use handles::HandlesView;
 pub use redundancy::RedundancyView;
-pub use relocation::RelocatedUnits;
+pub use relocation::{ConsideredUnits, MovingUnits, RelocatedUnits};
 pub use stream_view::StreamView;
 pub use superblock_view::SuperblockView;
 pub use untimed::FtlFull;

@@ -38,8 +38,8 @@ mod uses;
 pub use causes::{ByProgramCause, ByReadCause, PagesRead, ProgramCause, ReadCause, UnitsWritten};
 pub use credit::{CREDIT_PER_UNIT, HostCredit, VictimWork};
 pub use ftl::{
-    Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, HandlesView, RedundancyView, RelocatedUnits, StreamView,
-    SuperblockView, WrittenSlot,
+    ConsideredUnits, Ftl, FtlFigures, FtlFull, FtlOptions, FtlTables, HandlesView, MovingUnits,
+    RedundancyView, RelocatedUnits, StreamView, SuperblockView, WrittenSlot,
 };
 pub use handles::{HandleContents, HandleCounts};
 pub use layout::{DieLane, PuPlace, SlotLayout};

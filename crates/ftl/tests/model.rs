@@ -219,18 +219,22 @@ impl Rig {
 
     fn relocate(&mut self, stream: Stream, victim: SuperblockId, within: PuWithin) {
         let pu = self.ftl.layout().pu_at(victim, within);
-        let mut mask = self.ftl.valid_units(victim, within);
+        let mask = self.ftl.valid_units(victim, within);
         if self.ftl.space().pus().is_dead_lane(pu) {
             let slots = self.slots(pu).enumerate().filter(|&(unit, _)| mask >> unit & 1 == 1);
             slots.for_each(|(_, slot)| self.lose(slot));
             return;
         }
-        while mask != 0 && self.ftl.can_append(stream) {
-            let relocated = self.ftl.relocate_units(stream, pu, mask);
-            assert_eq!(relocated.stale, 0);
-            assert!(relocated.remaining.count_ones() < mask.count_ones());
-            self.moved += (mask & !relocated.remaining).count_ones();
-            mask = relocated.remaining;
+        if mask == 0 {
+            return;
+        }
+        let mut moving = self.ftl.moving_units(pu, mask);
+        while !moving.are_done() && self.ftl.can_append(stream) {
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            let (before, after) = (relocated.before, relocated.after);
+            assert_eq!(before.stale + after.stale, 0);
+            assert!(before.moved != 0 && (after.moved == 0 || relocated.completed.is_some()));
+            self.moved += before.moved + after.moved;
             self.pending.extend(relocated.completed);
         }
     }

@@ -89,6 +89,7 @@ impl Device for Ssd {
         !self.notices.is_empty()
     }
 
+    #[inline]
     fn next_deadline(&self) -> Option<Nanos> {
         Some(self.next_event()).filter(|&at| at != Nanos::MAX)
     }

@@ -56,6 +56,27 @@ impl Ssd {
         }
     }
 
+    /// A flush begins, or a move of the drive's own may.
+    #[inline(never)]
+    fn settle_command(&mut self, now: Nanos) {
+        match self.context.commands.flushes.take_due() {
+            Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
+            Some(request) => self.begin_barrier(now, request),
+            None => self.keep_moving(now),
+        }
+    }
+
+    /// Nothing is due on any core: the next die that waits for that goes on.
+    #[inline(never)]
+    fn settle_dies(&mut self, now: Nanos) {
+        match self.context.take_query() {
+            Some((die, ask)) => {
+                self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask);
+            }
+            None => self.wake_waiting(now),
+        }
+    }
+
     #[inline]
     fn settle_next(&mut self, now: Nanos) {
         if let Some(effect) = self.context.take_effect() {
@@ -63,20 +84,9 @@ impl Ssd {
         }
         let core = self.context.first_due();
         if self.context.is_command_due() && core.is_none_or(|core| !self.cores[core].is_due_first()) {
-            return match self.context.commands.flushes.take_due() {
-                Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
-                Some(request) => self.begin_barrier(now, request),
-                None => self.keep_moving(now),
-            };
+            return self.settle_command(now);
         }
-        let Some(core) = core else {
-            return match self.context.take_query() {
-                Some((die, ask)) => {
-                    self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask);
-                }
-                None => self.wake_waiting(now),
-            };
-        };
+        let Some(core) = core else { return self.settle_dies(now) };
         if self.cores[core].settle(now, &mut self.context) {
             self.admit_waiting(now, core);
             self.let_held_go();

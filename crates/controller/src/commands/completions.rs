@@ -93,6 +93,17 @@ impl Completions {
     /// The first completion, due or not; of equal times one without data.
     #[inline]
     pub fn pop(&mut self) -> Option<Completion> {
+        if self.linked.is_empty() {
+            let completion = self.direct.pop_front()?;
+            self.next = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+            return Some(completion);
+        }
+        self.pop_of_both()
+    }
+
+    /// [`Completions::pop`] where there are some with data.
+    #[inline(never)]
+    fn pop_of_both(&mut self) -> Option<Completion> {
         let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
         let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
         let queue = if direct <= linked { &mut self.direct } else { &mut self.linked };

@@ -37,8 +37,19 @@ impl Link {
     }
 
     /// The data of write `command`, which is request `request`, begins to come in. False, and nothing done, without a link.
+    #[inline]
     pub fn receive(&mut self, now: Nanos, command: &Command, request: HostRequestId) -> bool {
-        let Some(rate) = self.rate else { return false };
+        self.rate.is_some_and(|rate| self.begin_receiving(now, command, request, rate))
+    }
+
+    #[inline(never)]
+    fn begin_receiving(
+        &mut self,
+        now: Nanos,
+        command: &Command,
+        request: HostRequestId,
+        rate: ByteRate,
+    ) -> bool {
         let span = rate.time_for(Bytes(u64::from(command.sectors) * SECTOR_BYTES));
         self.in_free = self.in_free.max(now) + span;
         self.booked[0] += span;

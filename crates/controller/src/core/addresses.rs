@@ -24,11 +24,14 @@ impl CoreContext {
     }
 
     /// The flash core that unit `unit` belongs to, and its number there.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "one comparison, mostly, for every unit of a command")]
+    #[inline(always)]
     pub fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        if self.flash_cores() == 1 {
-            return (CoreId(0), Lpn(unit as u32));
-        }
+        if self.flash_cores() == 1 { (CoreId(0), Lpn(unit as u32)) } else { self.core_of_several(unit) }
+    }
+
+    #[inline(never)]
+    fn core_of_several(&self, unit: u64) -> (CoreId, Lpn) {
         let (core, number) = self.former_core_of(unit);
         match &self.redirection {
             None => (core, number),
@@ -43,6 +46,7 @@ impl CoreContext {
     }
 
     /// When a write of the host is safe.
+    #[inline]
     pub fn write_cache(&self) -> WriteCache {
         self.config.controller.write_cache
     }

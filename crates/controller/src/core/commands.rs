@@ -57,7 +57,8 @@ impl CoreContext {
     }
 
     /// The units of a host read are in the controller, where decoding them takes `decode`.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each read, in the frame of its end")]
+    #[inline(always)]
     pub(crate) fn host_read(&mut self, now: Nanos, request: HostRequestId, units: u32, decode: Nanos) {
         if decode != Nanos::ZERO {
             self.decode_then_send(now, request, units, decode);

@@ -34,7 +34,7 @@ pub(crate) use collection::NextRead;
 pub use collection::Tasks;
 pub use collection::Victim;
 pub use context::CoreContext;
-pub use dies::degraded;
+pub use dies::{DieGoesOn, degraded};
 pub use due::Due;
 pub(crate) use due::{Dirty, Unsettled};
 pub use effect::Effect;

@@ -8,18 +8,25 @@ use outlast_units::{Lpn, Nanos};
 
 impl FlashCore {
     /// Takes `work`, which costs the processor `cost`. True if the core is to act on it at once, as it costs nothing and nothing else is being done.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a comparison or two, mostly, for every unit of a command")]
+    #[inline(always)]
     pub fn take_unit(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: UnitWork) -> bool {
-        if cost == Nanos::ZERO && self.cpu.is_free(now) {
-            return true;
+        let is_at_once = cost == Nanos::ZERO && self.cpu.is_free(now);
+        if !is_at_once {
+            self.queue_unit(now, context, cost, work);
         }
+        is_at_once
+    }
+
+    /// `work` waits for its turn on the processor.
+    #[inline(never)]
+    fn queue_unit(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: UnitWork) {
         if self.is_of_page_before(context, work) {
             self.cpu.take_another_unit(now, cost);
         } else {
             self.cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
         }
         self.schedule(context);
-        false
     }
 
     /// Takes `work` of another kind than units, as [`FlashCore::take_unit`].

@@ -6,15 +6,50 @@ use crate::pages::UnitRun;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Ppn, Pu, PuWithin, Stream, SuperblockId, count_few};
 
+/// Units of a program unit of a victim on their way to a stream: see [`Ftl::relocate_units`].
+#[derive(Clone, Copy, Debug)]
+pub struct MovingUnits {
+    /// The victim.
+    superblock: SuperblockId,
+    /// The first slot of the program unit.
+    first: Ppn,
+    /// Units that have not been considered yet, a bit each; and which of them are valid.
+    left: u64,
+    valid: u64,
+}
+
+impl MovingUnits {
+    /// True if all of them have moved, or were stale.
+    #[inline]
+    pub fn are_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Those that have not been considered yet, a bit each.
+    #[inline]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+}
+
 /// Result of [`Ftl::relocate_units`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocatedUnits {
-    /// Units to be moved that had become stale meanwhile.
-    pub stale: u32,
-    /// Units to be moved that have not been considered yet, a bit each.
-    pub remaining: u64,
-    /// The program unit that the last unit moved has filled; it can be programmed now.
+    /// Units up to the one that has filled a program unit; all of them where none is full.
+    pub before: ConsideredUnits,
+    /// Units after that.
+    pub after: ConsideredUnits,
+    /// The program unit that has been filled; it can be programmed now.
     pub completed: Option<Pu>,
+}
+
+/// How many units were to be moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConsideredUnits {
+    /// Units that have moved.
+    pub moved: u32,
+    /// Units that had become stale meanwhile.
+    pub stale: u32,
 }
 
 impl Ftl {
@@ -27,14 +62,9 @@ impl Ftl {
         self.pages.valid_units_of_any(&self.space, superblock, pu_within)
     }
 
-    /// Moves those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units` and still valid to the
-    /// frontier of `stream`, up to and including the one that fills a program unit there: that is to be programmed before the rest
-    /// follows. Stale ones are passed over.
-    ///
-    /// # Panics
-    /// If the stream cannot take a unit.
+    /// Those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units`, on their way to a stream.
     #[inline]
-    pub fn relocate_units(&mut self, stream: Stream, pu: Pu, units: u64) -> RelocatedUnits {
+    pub fn moving_units(&self, pu: Pu, units: u64) -> MovingUnits {
         debug_assert!(units != 0, "no unit is to be moved");
         let layout = self.space.layout();
         let (superblock, first) = (layout.superblock_of_pu(pu), layout.first_slot_of(pu));
@@ -42,34 +72,55 @@ impl Ftl {
             SuperblockState::Collecting => units & self.pages.map().valid_in(first, layout.units_per_pu()),
             _ => 0,
         };
+        MovingUnits { superblock, first, left: units, valid }
+    }
+
+    /// Moves those of `moving` that are still valid to the frontier of `stream`, as far as the slots there follow one another: mostly all of them, of
+    /// which the first ones may fill a program unit. Stale ones are passed over. Until the rest has followed, no unit of the core may become stale.
+    ///
+    /// # Panics
+    /// If the stream cannot take a unit.
+    #[allow(
+        clippy::inline_always,
+        reason = "for every program unit that collection reads, with its parts in registers"
+    )]
+    #[inline(always)]
+    pub fn relocate_units(&mut self, stream: Stream, moving: &mut MovingUnits) -> RelocatedUnits {
+        let MovingUnits { superblock, first, left, valid } = *moving;
         if valid == 0 {
-            return RelocatedUnits { stale: units.count_ones(), remaining: 0, completed: None };
+            moving.left = 0;
+            let before = ConsideredUnits { moved: 0, stale: left.count_ones() };
+            return RelocatedUnits { before, after: ConsideredUnits::default(), completed: None };
         }
-        let mut frontier = &self.space.frontiers()[stream];
-        if frontier.is_full() {
+        if self.space.frontiers()[stream].is_full() {
             self.space.open_for_moved(stream, &mut self.pages);
-            frontier = &self.space.frontiers()[stream];
         }
-        let (valid_count, left) = (count_few(valid), frontier.left_in_pu());
-        let moved = if valid_count <= left {
-            UnitRun(valid, valid_count)
-        } else {
-            UnitRun(lowest_of_more(valid, left), left)
-        };
+        let frontier = &self.space.frontiers()[stream];
+        let (count, room, left_in_pu) = (count_few(valid), frontier.stretch(), frontier.left_in_pu());
+        let moved =
+            if count <= room { UnitRun(valid, count) } else { UnitRun(lowest_of_more(valid, room), room) };
         let cause = self.space.superblocks().moved_for(superblock);
         let (into, to) = (frontier.superblock(), frontier.next());
         self.pages.move_units(&mut self.space, (superblock, first), moved, (into, to), cause);
         let UnitRun(moved, count) = moved;
         let filled = self.space.take_slots(stream, count, &mut self.pages);
-        // Units above the one that fills a program unit have not been considered, valid or stale.
-        debug_assert!(filled || moved == valid, "units are left over, and so is room");
-        let looked_at = if filled { units & (u64::MAX >> moved.leading_zeros()) } else { units };
-        let stale = looked_at & !moved;
-        RelocatedUnits {
-            stale: if stale == 0 { 0 } else { stale.count_ones() },
-            remaining: units & !looked_at,
-            completed: filled.then(|| self.space.layout().pu_of(to).0),
+        // Units above the last one that has found a place have not been considered, valid or stale.
+        let looked_at = if moved == valid { left } else { left & (u64::MAX >> moved.leading_zeros()) };
+        (moving.left, moving.valid) = (left & !looked_at, valid & !moved);
+        let mut before = ConsideredUnits { moved: count, stale: 0 };
+        let mut after = ConsideredUnits::default();
+        if count > left_in_pu {
+            (before.moved, after.moved) = (left_in_pu, count - left_in_pu);
         }
+        let stale = looked_at & !moved;
+        if stale != 0 {
+            // The first units up to the one that fills the program unit.
+            let early = if count > left_in_pu { lowest_of_more(moved, left_in_pu) } else { moved };
+            let early = if filled { stale & (u64::MAX >> early.leading_zeros()) } else { stale };
+            (before.stale, after.stale) = (early.count_ones(), (stale & !early).count_ones());
+        }
+        let completed = filled.then(|| self.space.layout().pu_of(to).0);
+        RelocatedUnits { before, after, completed }
     }
 
     /// [`Ftl::relocate_units`] without time: moves the units in all slots from `first` on that are set in `units`, which are valid, and

@@ -17,7 +17,8 @@ impl FlashSpace {
         !self.frontiers[stream].is_full() || self.may_open(stream, translation)
     }
 
-    /// Takes the next `count` slots of the program unit under way of `stream`. Returns whether that fills it.
+    /// Takes the next `count` slots of `stream`, which follow one another, no more than a program unit has. Returns whether that fills the program
+    /// unit under way.
     #[inline]
     pub(crate) fn take_slots(
         &mut self,

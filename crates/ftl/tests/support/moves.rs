@@ -70,9 +70,12 @@ impl Rig {
                 mask &= !(1 << unit);
             }
         }
-        while mask != 0 && self.ftl.can_append(stream) {
-            let relocated = self.ftl.relocate_units(stream, pu, mask);
-            mask = relocated.remaining;
+        if mask == 0 {
+            return;
+        }
+        let mut moving = self.ftl.moving_units(pu, mask);
+        while !moving.are_done() && self.ftl.can_append(stream) {
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
             if let Some(pu) = relocated.completed {
                 self.queue_full(stream, pu);
             }

@@ -1,6 +1,7 @@
 //! Events of dies, and dies that wait for their turn to begin an internal operation.
 
 use crate::ssd::Ssd;
+use outlast_controller::DieGoesOn;
 use outlast_units::{DieId, Nanos};
 
 impl Ssd {
@@ -50,9 +51,11 @@ impl Ssd {
     #[inline(always)]
     fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
         let core = self.context.places[die].core;
-        if self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {
-            self.settle(now);
-            self.cores[core].wake_of::<PLAIN>(now, &mut self.context, die);
+        match self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {
+            DieGoesOn::ByItself => return,
+            DieGoesOn::AtOnce => {}
+            DieGoesOn::Settled => self.settle(now),
         }
+        self.cores[core].wake_here::<PLAIN>(now, &mut self.context, die);
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct CommandSplit {
 }
 
 impl Ssd {
+    #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
+    #[inline(always)]
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.context.size.sectors);
@@ -81,7 +83,8 @@ impl Ssd {
         }
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
+    #[inline(always)]
     pub(super) fn fetched(&mut self, now: Nanos, request: HostRequestId) {
         if self.host.is_direct {
             self.split_now(now, request);
@@ -120,6 +123,7 @@ impl Ssd {
     }
 
     /// Splits a command into its units and hands them to their flash cores, unless it is held up.
+    #[inline(never)]
     fn split(&mut self, now: Nanos, request: HostRequestId) {
         if self.host.in_order.is_none() || !self.is_held_up(request) {
             self.split_now(now, request);
@@ -127,6 +131,8 @@ impl Ssd {
     }
 
     /// Splits a command, and has the drive settle after each of its units.
+    #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
+    #[inline(always)]
     pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
         if let Some(mut split) = self.begin_split(now, request) {
             while split.rest != 0 {
@@ -198,10 +204,11 @@ impl Ssd {
     }
 
     /// Hands `work` to flash core `core`, which takes `cost` before it acts on it.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a comparison, mostly, for every unit of a command")]
+    #[inline(always)]
     pub(crate) fn hand_over(&mut self, now: Nanos, core: CoreId, cost: Nanos, work: UnitWork) {
         if self.cores[core].take_unit(now, &mut self.context, cost, work) {
-            self.execute(now, core, work);
+            self.execute_here(now, core, work);
         }
     }
 

@@ -49,6 +49,7 @@ impl Ssd {
     }
 
     /// The data of a command is all there, or a command is; of both at once the data, which set out before.
+    #[inline(never)]
     pub(crate) fn link_event(&mut self, now: Nanos) {
         if self.host.arrivals.next() < self.context.commands.link.next() {
             let arrived = self.host.arrivals.arrived();

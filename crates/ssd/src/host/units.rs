@@ -10,7 +10,15 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 
 impl Ssd {
     /// Flash core `core` acts on one unit of a command.
+    #[inline(never)]
     pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+        self.execute_here(now, core, work);
+    }
+
+    /// [`Ssd::execute`] in the frame of its caller.
+    #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
+    #[inline(always)]
+    pub(super) fn execute_here(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         debug_assert!(
             work.lpn == Lpn::NONE
                 || u32::from(work.first) + u32::from(work.sectors) <= self.context.size.sectors_per_unit,
@@ -115,10 +123,13 @@ impl Ssd {
     /// True if a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
-        u32::from(work.sectors) != self.context.size.sectors_per_unit && {
-            let (core, work) = self.directory().holder_of_rest(core, work);
-            self.cores[core].ftl().is_lost(work.lpn)
-        }
+        u32::from(work.sectors) != self.context.size.sectors_per_unit && self.is_rest_of_part_lost(core, work)
+    }
+
+    #[inline(never)]
+    fn is_rest_of_part_lost(&self, core: CoreId, work: UnitWork) -> bool {
+        let (core, work) = self.directory().holder_of_rest(core, work);
+        self.cores[core].ftl().is_lost(work.lpn)
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
@@ -149,7 +160,11 @@ impl Ssd {
     }
 
     /// A write that needs no (more) old data enters the buffer of its core, or waits its turn.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "the way of every write of the host, whose parts are in registers"
+    )]
+    #[inline(always)]
     pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         let is_first = !self.cores[core].buffer().any_waits();
         if is_first && self.cores[core].may_enter(now, &write) {

@@ -33,6 +33,7 @@ pub(super) fn capacity_of(ftl: &Ftl, config: &SsdConfig) -> Result<u32, ConfigEr
 
 impl FlashCore {
     /// True if `write` needs no room: it takes the place of older data in the buffer.
+    #[inline]
     pub(crate) fn may_coalesce(&self, write: &WaitingWrite) -> bool {
         self.ftl.replaceable(write.work.lpn).is_some()
     }

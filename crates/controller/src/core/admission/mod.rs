@@ -186,7 +186,8 @@ impl FlashCore {
     }
 
     /// True if `write` may enter the buffer now: there is room, or it takes the place of older data there.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a few comparisons, for every write, once or twice")]
+    #[inline(always)]
     pub fn may_enter(&self, now: Nanos, write: &WaitingWrite) -> bool {
         self.may_admit(now, *write) || self.may_coalesce(write)
     }

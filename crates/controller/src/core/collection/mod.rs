@@ -16,6 +16,7 @@ pub(super) use victim::VictimPart;
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::Reason;
 use crate::op::{InternalTask, Purpose};
+use outlast_ftl::{ConsideredUnits, MovingUnits, RelocatedUnits};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{BlockIndex, Nanos, Pu, Stream, SuperblockId};
 use tasks::Next;
@@ -79,6 +80,7 @@ impl FlashCore {
     }
 
     /// The read of `tag` has ended, of `units` units of a victim, those in `mask`: all but those in `lost` go to the frontier of the relocation's stream.
+    #[inline]
     pub(crate) fn relocation_read(
         &mut self,
         now: Nanos,
@@ -91,33 +93,14 @@ impl FlashCore {
         debug_assert!(lost & !mask == 0, "a unit of program unit {} is lost that was not read", tag.pu);
         context.flash.end_internal(now);
         let stream = self.tasks.stream(tag.task);
-        let joins_host = self.buffer.pacer().credit().is_mixed() && tag.task == InternalTask::Gc;
-        let all_can_go = lost == 0 && !context.fallible;
-        let mut mask = mask;
-        while mask != 0 {
-            let run = if all_can_go {
-                mask
-            } else {
-                let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
-                run
-            };
-            let relocated = self.ftl.relocate_units(stream, tag.pu, run);
-            mask = mask & !run | relocated.remaining;
-            // Written or trimmed by the host since the read began.
-            self.tasks.leave(relocated.stale);
-            if joins_host {
-                let moved = (run & !relocated.remaining).count_ones() - relocated.stale;
-                self.tasks.leave(moved);
-                self.buffer.take_in(moved);
-            }
-            if let Some(pu) = relocated.completed {
-                let full = self.ftl.layout().units_per_pu();
-                if joins_host {
-                    self.program_host(now, context, pu, full);
-                } else {
-                    self.program_relocated(now, context, tag.task, pu, full);
-                }
-                self.program_parity(now, context, stream);
+        if context.fallible || lost != 0 {
+            self.move_what_fits(now, context, tag, mask, lost);
+        } else {
+            let mut moving = self.ftl.moving_units(tag.pu, mask);
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            self.note_relocated(now, context, tag.task, stream, relocated);
+            if !moving.are_done() {
+                self.move_rest(now, context, tag.task, stream, moving);
             }
         }
         let is_moved = self.tasks.read_ended(tag.task);
@@ -132,6 +115,78 @@ impl FlashCore {
             self.make_due_then(context, Due::victim(tag.task));
         }
         context.let_waiting_go();
+    }
+
+    /// Moves the rest of `moving`, for which the superblock under way had no slots that follow one another.
+    #[inline(never)]
+    fn move_rest(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: InternalTask,
+        stream: Stream,
+        mut moving: MovingUnits,
+    ) {
+        while !moving.are_done() {
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            self.note_relocated(now, context, task, stream, relocated);
+        }
+    }
+
+    /// Moves the units in `mask` that the read of `tag` has brought, but for those in `lost`, where flash may have no room for all of them.
+    #[inline(never)]
+    fn move_what_fits(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64, lost: u64) {
+        let stream = self.tasks.stream(tag.task);
+        let mut mask = mask;
+        while mask != 0 {
+            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
+            let mut moving = self.ftl.moving_units(tag.pu, run);
+            let relocated = self.ftl.relocate_units(stream, &mut moving);
+            mask = mask & !run | moving.left();
+            self.note_relocated(now, context, tag.task, stream, relocated);
+        }
+    }
+
+    /// Units of the victim of `task` have gone to the frontier of `stream`: what has become stale leaves, and what is full is programmed.
+    #[allow(
+        clippy::inline_always,
+        reason = "for every unit that collection moves, with its parts in registers"
+    )]
+    #[inline(always)]
+    fn note_relocated(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: InternalTask,
+        stream: Stream,
+        relocated: RelocatedUnits,
+    ) {
+        let RelocatedUnits { before, after, completed } = relocated;
+        let joins_host = self.buffer.pacer().credit().is_mixed() && task == InternalTask::Gc;
+        self.count_considered(before, joins_host);
+        if let Some(pu) = completed {
+            let full = self.ftl.layout().units_per_pu();
+            if joins_host {
+                self.program_host(now, context, pu, full);
+            } else {
+                self.program_relocated_in(now, context, task, pu, full, self.tasks.epoch(task));
+            }
+            self.program_parity(now, context, stream);
+        }
+        if after != ConsideredUnits::default() {
+            self.count_considered(after, joins_host);
+        }
+    }
+
+    /// Units of a victim need no room any more: those that the host has written or trimmed since their read began, and those that `joins_host` puts
+    /// among the host's.
+    #[inline]
+    fn count_considered(&mut self, units: ConsideredUnits, joins_host: bool) {
+        self.tasks.leave(units.stale);
+        if joins_host {
+            self.tasks.leave(units.moved);
+            self.buffer.take_in(units.moved);
+        }
     }
 
     /// Of the units in `mask` that have been read, those up to the next one in `lost`, if flash has room for them. The others before them leave the

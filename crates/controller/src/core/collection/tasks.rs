@@ -169,7 +169,8 @@ impl Tasks {
 
     /// The next read of die `local` for `task`, if it `may_start` now. Room is kept for what is read, and the read is under way, until
     /// [`Tasks::read_ended`].
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each read of collection, which is in registers there")]
+    #[inline(always)]
     pub(crate) fn next_read(
         &mut self,
         task: InternalTask,
@@ -178,31 +179,38 @@ impl Tasks {
         may_start: bool,
     ) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
-        let mut is_stale = false;
-        while victim.list.has_more(local) {
-            if self.relocating >= self.relocating_max || !may_start {
-                return NextRead::Later;
-            }
-            let piece = victim.list.take(local);
-            let within = piece.pu();
-            let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece) & victim.units;
-            if mask == 0 {
-                // The host has overwritten all of it meanwhile. That may have been the last of the victim.
-                is_stale = true;
-                continue;
-            }
-            debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
-            victim.reads_in_flight += 1;
-            ftl.touch_moving(ftl.layout().pu_at(victim.superblock, within), mask);
-            if let Some(next) = victim.list.peek(local) {
-                ftl.touch_owners(ftl.layout().pu_at(victim.superblock, next));
-            }
-            // Room is kept from the start of the read, so that data read always has a place to go.
-            self.relocating += count_few(mask);
-            let place = place_within(ftl, victim.superblock, within);
-            return NextRead::Read { pu: ftl.layout().pu_at(victim.superblock, within), place, mask };
+        if !victim.list.has_more(local) {
+            return NextRead::None;
         }
-        if is_stale && victim.is_moved() { NextRead::Stale } else { NextRead::None }
+        if self.relocating >= self.relocating_max || !may_start {
+            return NextRead::Later;
+        }
+        let piece = victim.list.take(local);
+        let (pu, within) = (ftl.layout().pu_at(victim.superblock, piece.pu()), piece.pu());
+        let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece) & victim.units;
+        if mask == 0 {
+            return self.next_read_after_stale(task, local, ftl);
+        }
+        debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
+        victim.reads_in_flight += 1;
+        ftl.touch_moving(pu, mask);
+        if let Some(next) = victim.list.peek(local) {
+            ftl.touch_owners(ftl.layout().pu_at(victim.superblock, next));
+        }
+        // Room is kept from the start of the read, so that data read always has a place to go.
+        self.relocating += count_few(mask);
+        NextRead::Read { pu, place: place_within(ftl, victim.superblock, within), mask }
+    }
+
+    /// [`Tasks::next_read`] where one may start and the host has overwritten all of the piece that was next. That may have been the last of the
+    /// victim.
+    #[cold]
+    #[inline(never)]
+    fn next_read_after_stale(&mut self, task: InternalTask, local: LocalDie, ftl: &Ftl) -> NextRead {
+        match self.next_read(task, local, ftl, true) {
+            NextRead::None if self.is_moved(task) => NextRead::Stale,
+            next => next,
+        }
     }
 
     /// True if die `local` has something to read for `task`.

@@ -1,8 +1,9 @@
 //! Questions of dies: sensing that begins, and the next read of an internal task.
 
 use crate::core::{CoreContext, Due, FlashCore, NextRead};
-use crate::op::{InternalTask, Purpose};
-use outlast_flash::{DieStep, TaskReadAnswer, TaskReadQuery};
+use crate::op::{InternalTask, OpKind, Purpose};
+use outlast_flash::{DieStep, FlashOp, FlashOpId, TaskReadAnswer, TaskReadQuery};
+use outlast_ftl::ReadCause;
 use outlast_units::{DieId, Nanos};
 
 impl FlashCore {
@@ -19,29 +20,24 @@ impl FlashCore {
         match next {
             DieStep::Nothing => {}
             DieStep::Sensing(pages) => self.sensing(now, context, die, pages),
-            _ => self.follow_on(now, context, die, next),
+            DieStep::Asks(ask) => self.answer(now, context, die, ask),
+            DieStep::SensingBeside(_) | DieStep::PlaneFree => self.follow_on(now, context, die, next),
         }
     }
 
+    /// [`FlashCore::follow`] of all that follows from a step of a die that may come to several.
     #[inline(never)]
     fn follow_on(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, mut next: DieStep) {
         loop {
             match next {
                 DieStep::Nothing => return,
                 DieStep::Sensing(pages) => return self.sensing(now, context, die, pages),
-                DieStep::SensingBeside(pages) => {
-                    self.sensing_beside(now, context, die, pages);
-                    next = context.flash.wake(now, die, |_| self.demand());
-                }
-                DieStep::PlaneFree => next = context.flash.wake(now, die, |_| self.demand()),
-                DieStep::Asks(ask) => next = self.answer(now, context, die, ask),
+                DieStep::SensingBeside(pages) => self.sensing(now, context, die, pages),
+                DieStep::PlaneFree => {}
+                DieStep::Asks(ask) => return self.answer(now, context, die, ask),
             }
+            next = context.flash.wake(now, die, |_| self.demand());
         }
-    }
-
-    #[inline(never)]
-    fn sensing_beside(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, pages: u32) {
-        self.sensing(now, context, die, pages);
     }
 
     /// Die `die` has begun to sense the units of a read, on so many pages.
@@ -52,14 +48,29 @@ impl FlashCore {
         let sensed = context.flash.op(op);
         let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
         let cause = if has_record { context.reads[cookie].cause() } else { kind.cause(task) };
+        self.sensing_for(now, context, op, cause, pages);
+    }
+
+    /// The units of read `op` are being sensed, on so many pages, for `cause`.
+    #[allow(clippy::inline_always, reason = "as FlashCore::sensing")]
+    #[inline(always)]
+    fn sensing_for(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        op: FlashOpId,
+        cause: ReadCause,
+        pages: u32,
+    ) {
         context.counters.reads[cause] += u64::from(pages);
         if context.fallible {
             self.sense(now, context, op);
         }
     }
 
-    /// The answer to an idle die: what a task reads next from it.
-    fn answer(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: TaskReadQuery) -> DieStep {
+    /// Answers an idle die, which asks what a task reads next from it, and deals with what it comes to.
+    #[inline(never)]
+    fn answer(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: TaskReadQuery) {
         let local = context.places[die].local;
         let FlashCore { tasks, ftl, cpu, buffer, .. } = self;
         let may_start = ask.may_start()
@@ -79,18 +90,26 @@ impl FlashCore {
                 // Answered when it is known what becomes of the victim.
                 self.make_due(context, Due::victim(ask.task()));
                 context.unsettled.add_ask(die, ask);
-                return DieStep::Nothing;
+                return;
             }
             NextRead::Read { pu, place, mask } => {
                 let cost = context.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
-                let read =
-                    outlast_flash::FlashOp::read(place, mask, Purpose::relocation_read(ask.task(), pu));
-                return context.flash.give_read(now, die, ask, read);
+                let tag = Purpose::relocation_read(ask.task(), pu);
+                let next = context.flash.give_read(now, die, ask, FlashOp::read(place, mask, tag));
+                return match next {
+                    DieStep::Sensing(pages) => {
+                        // What it is for is known here, and not looked up.
+                        let op = context.flash.sensed(die);
+                        self.sensing_for(now, context, op, OpKind::RelocationRead.cause(ask.task()), pages);
+                    }
+                    _ => self.follow_on(now, context, die, next),
+                };
             }
         };
-        context.flash.answer(now, die, ask, answer, |_| self.demand())
+        let next = context.flash.answer(now, die, ask, answer, |_| self.demand());
+        self.follow_on(now, context, die, next);
     }
 }

@@ -2,64 +2,99 @@
 
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};
-use outlast_flash::{BlockRow, DieEvent};
+use outlast_flash::{BlockRow, DieEvent, FlashOp, FlashOpKind};
 use outlast_units::slab::NIL;
 use outlast_units::{DieId, Lpn, Nanos, Pu};
 
+/// When a die whose event has been handled looks for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum DieGoesOn {
+    /// It is at work, or has been woken.
+    ByItself,
+    /// It is free, and is to be woken at once.
+    AtOnce,
+    /// It is free, and is to be woken when the drive has settled.
+    Settled,
+}
+
 impl FlashCore {
-    /// Something that die `die` did has ended. True if the drive is to settle before the die goes on.
-    #[inline]
+    /// Something that die `die` did has ended.
+    #[allow(clippy::inline_always, reason = "as Ssd::step")]
+    #[inline(always)]
     pub fn end_die_work<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
         die: DieId,
-    ) -> bool {
+    ) -> DieGoesOn {
         let ended = if PLAIN {
             if !context.flash.is_about_to_end(die) {
                 let next = context.flash.advance_phase(now, die);
                 self.follow(now, context, die, next);
-                return false;
+                return DieGoesOn::ByItself;
             }
-            context.flash.take_ended(now, die)
+            *context.flash.ending(die)
         } else {
             match context.flash.handle_event(now, die) {
                 DieEvent::Continues(next) => {
                     self.follow(now, context, die, next);
-                    return false;
+                    return DieGoesOn::ByItself;
                 }
                 DieEvent::Ended(op) => op,
             }
         };
+        // In a plain room the die is freed where the kind is known: what is not needed of the operation is not read.
+        let free = |context: &mut CoreContext, kind| {
+            if PLAIN {
+                context.flash.free_ended(now, die, kind);
+            }
+        };
         let tag = ended.tag;
         if tag.kind == OpKind::HostRead && !tag.has_record {
+            free(context, FlashOpKind::Read);
             if context.notes_reads {
                 self.note_read(now, context, tag, ended.mask());
             }
             context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
-            self.wake_of::<PLAIN>(now, context, die);
-            return false;
+            return DieGoesOn::AtOnce;
         }
         if !tag.has_record {
             if tag.kind == OpKind::RelocationRead {
+                free(context, FlashOpKind::Read);
                 self.relocation_read(now, context, tag, ended.mask(), ended.units(), 0);
-                return true;
+                return DieGoesOn::Settled;
             }
             if tag.kind.is_program() && !context.fallible {
+                free(context, FlashOpKind::Program);
                 self.programmed(now, context, tag, ended.units());
-                return true;
+                return DieGoesOn::Settled;
             }
         }
+        free(context, ended.kind());
+        self.end_other(now, context, die, &ended)
+    }
+
+    /// [`FlashCore::end_die_work`] of an operation that has a record, that may fail, or of a kind that ends seldom.
+    #[inline(never)]
+    fn end_other(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        die: DieId,
+        ended: &FlashOp<Purpose>,
+    ) -> DieGoesOn {
+        let tag = ended.tag;
         let op = if tag.has_record {
             if context.reads[tag.cookie].failing != 0 {
                 if let Some(known) = context.failure_known(now, tag.cookie) {
-                    let held = outlast_flash::FlashOp::read(ended.place(), ended.mask(), tag);
+                    let held = FlashOp::read(ended.place(), ended.mask(), tag);
                     context.flash.hold_read(now, die, held, known);
-                    return false;
+                    return DieGoesOn::ByItself;
                 }
                 if self.reread(now, context, tag.cookie) {
                     self.sense_again(now, context, die, ended.place(), tag);
-                    return false;
+                    return DieGoesOn::ByItself;
                 }
             }
             let op = context.reads[tag.cookie];
@@ -67,16 +102,12 @@ impl FlashCore {
             if op.failing != 0 && context.watch.is_some() {
                 self.note_failed_read(now, context, &op);
             }
-            if !PLAIN && context.ledger.is_some() && op.kind.is_waited_for() {
-                context.noted(now, op)
-            } else {
-                op
-            }
+            if context.ledger.is_some() && op.kind.is_waited_for() { context.noted(now, op) } else { op }
         } else {
             Op::of_tag(tag, self.id, ended.units(), ended.mask())
         };
         self.end_op(now, context, &op);
-        true
+        DieGoesOn::Settled
     }
 
     /// The host read of `tag`, without a record, has the units `mask`: the read cache keeps these, and the account has the way that the read
@@ -97,7 +128,7 @@ impl FlashCore {
         place: BlockRow,
         tag: Purpose,
     ) {
-        let again = outlast_flash::FlashOp::read(place, context.reads[tag.cookie].failing, tag);
+        let again = FlashOp::read(place, context.reads[tag.cookie].failing, tag);
         let next = context.flash.sense_again(now, die, again);
         self.follow(now, context, die, next);
     }
@@ -148,7 +179,7 @@ impl FlashCore {
     }
 
     /// Program unit `pu` is on flash, with `units` units of data.
-    #[allow(clippy::inline_always, reason = "as end_plain_op")]
+    #[allow(clippy::inline_always, reason = "as FlashCore::programmed")]
     #[inline(always)]
     pub(crate) fn flash_programmed(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
         let sealed = self.ftl.programmed(pu);

@@ -10,4 +10,5 @@ mod queues;
 mod redundancy;
 mod restored;
 
+pub use ends::DieGoesOn;
 pub use redundancy::degraded;

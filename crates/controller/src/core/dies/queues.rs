@@ -126,6 +126,14 @@ impl FlashCore {
         self.follow(now, context, die, next);
     }
 
+    /// [`FlashCore::wake_of`] in the frame of its caller.
+    #[allow(clippy::inline_always, reason = "after nearly every event of a die")]
+    #[inline(always)]
+    pub fn wake_here<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
+        let next = context.flash.wake_here::<PLAIN>(now, die, |_| self.demand());
+        self.follow(now, context, die, next);
+    }
+
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
     pub fn answer_again(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: TaskReadQuery) {
         let next = context.flash.answer(now, die, ask, TaskReadAnswer::Again, |_| self.demand());

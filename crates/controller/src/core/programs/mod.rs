@@ -42,6 +42,7 @@ impl FlashCore {
     }
 
     /// The host program of `tag` has ended: its `units` units leave the buffer.
+    #[inline]
     pub(crate) fn host_programmed(
         &mut self,
         now: Nanos,
@@ -117,6 +118,7 @@ impl FlashCore {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn program_relocated(
         &mut self,
         now: Nanos,
@@ -130,7 +132,8 @@ impl FlashCore {
     }
 
     /// [`Ssd::program_relocated`] for the victim with that epoch.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     pub(crate) fn program_relocated_in(
         &mut self,
         now: Nanos,
@@ -147,6 +150,8 @@ impl FlashCore {
     }
 
     /// The program of `tag`, of relocation, has ended: its `units` units leave the buffer.
+    #[allow(clippy::inline_always, reason = "as FlashCore::programmed")]
+    #[inline(always)]
     pub(crate) fn relocation_programmed(
         &mut self,
         now: Nanos,
