@@ -25,9 +25,18 @@ pub fn split_override(text: &str) -> Result<(String, String), ScenarioError> {
     Ok((name.trim().to_owned(), value.to_owned()))
 }
 
-/// The steps of a dotted path; an index is written `list[0]` or `list.0`.
+/// The table whose keys are names of figures, which have dots themselves.
+const FIGURES: &str = "expect";
+
+/// The steps of a dotted path; an index is written `list[0]` or `list.0`. Below `expect` all that follows is one name, in quotes or not.
 pub(super) fn parse_path(path: &str) -> Result<Vec<PathStep>, String> {
     let mut steps = Vec::new();
+    if let Some((FIGURES, figure)) = path.split_once('.')
+        && !figure.trim().is_empty()
+    {
+        let name = figure.trim().trim_matches('"');
+        return Ok(vec![PathStep::Key(FIGURES.to_owned()), PathStep::Key(name.to_owned())]);
+    }
     for part in path.split('.') {
         let (key, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
         let key = key.trim();
