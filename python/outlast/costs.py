@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outlast import _core, memory
-from outlast.api import Overrides, ScenarioLike, layers, override_list
+from outlast.api import Overrides, ScenarioLike, check_limits, layers, override_list
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ def estimate(
     Rebuilds and repairs that go on after the host has ended are left out. Code that the scenario names is not run, and
     built-in policies are counted in its place; with `load` it is loaded, and asked what it decides.
     """
-    needed, effort = _core.estimate(layers(scenario), override_list(overrides), runs_code=load)
+    chosen, changes = layers(scenario), override_list(overrides)
+    needed, effort = _core.estimate(chosen, changes, runs_code=load)
+    check_limits(_core.resolve(chosen, changes, "toml"))
     return Estimate(memory_bytes=memory.process_bytes() + needed, **json.loads(effort))
 
 

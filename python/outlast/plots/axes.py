@@ -9,15 +9,15 @@ from outlast.plots.style import matplotlib
 from outlast.plots.words import plain_text
 
 
-def set_axis(axes: Any, which: str, settings: Mapping[str, Any]) -> None:
-    """Applies the settings of the report's x or y axis."""
+def set_axis(axes: Any, which: str, settings: Mapping[str, Any], names: Mapping[str, int]) -> None:
+    """Applies the settings of the report's x or y axis; `names` are places of bars that have names."""
     log = settings.get("type") == "log"
     of_axes = {"x": axes.xaxis, "y": axes.yaxis}[which]
     if log:
         getattr(axes, f"set_{which}scale")("log")
     if title := plain_text(settings.get("title", {}).get("text", "")):
         getattr(axes, f"set_{which}label")(title)
-    _ticks(of_axes, settings, log)
+    _ticks(of_axes, settings, names, log)
     set_limits = getattr(axes, f"set_{which}lim")
     if (ends := settings.get("range")) is not None:
         set_limits(*(10.0**end if log else end for end in ends))
@@ -30,9 +30,13 @@ def set_axis(axes: Any, which: str, settings: Mapping[str, Any]) -> None:
     axes.grid(settings.get("showgrid", True), axis=which)
 
 
-def _ticks(axis: Any, settings: Mapping[str, Any], log: bool) -> None:
+def _ticks(axis: Any, settings: Mapping[str, Any], names: Mapping[str, int], log: bool) -> None:
     ticker = matplotlib("matplotlib.ticker")
     if (places := settings.get("tickvals")) is not None:
+        places = [
+            names.get(plain_text(place), index) if isinstance(place, str) else place
+            for index, place in enumerate(places)
+        ]
         axis.set_major_locator(ticker.FixedLocator(places))
         axis.set_minor_locator(ticker.NullLocator())
         if (words := settings.get("ticktext")) is not None:

@@ -74,11 +74,12 @@ def _draw(drawn: Any, figure: Figure, style: Style) -> None:
         drawer = Drawer(axes, style, layout.get("barmode", "group"), of_bars=max(bars, 1))
         for trace in traces:
             drawer.draw(trace)
-        set_axis(axes, "y", layout.get(f"yaxis{name[1:]}", {}))
+        set_axis(axes, "y", layout.get(f"yaxis{name[1:]}", {}), drawer.names)
         draw_shapes(axes, layout, name, lambda colour: _colour(colour))
         axes.set_axisbelow(True)
         _legend(axes, layout, style)
-    set_axis(all_axes[-1], "x", layout.get("xaxis", {}))
+        if axes is all_axes[-1]:
+            set_axis(axes, "x", layout.get("xaxis", {}), drawer.names)
 
 
 def _legend(axes: Any, layout: Mapping[str, Any], style: Style) -> None:
