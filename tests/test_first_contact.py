@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from conftest import Outlast, files_below
@@ -105,3 +106,15 @@ def test_a_result_of_fio_2_is_said_to_be_one(tmp_path: Path) -> None:
     old = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
     with pytest.raises(MeasuredError, match=r"written by fio 2\.x"):
         rows(fio_json(tmp_path, {"rw": "randread"}, **old))
+
+
+def test_results_have_json_schemas_that_they_satisfy(outlast: Outlast, tiny: Path) -> None:
+    result = json.loads(outlast("run", tiny, "--json").stdout)
+    schema = json.loads(outlast("schema", "--of", "result.json").stdout)
+    check = jsonschema.Draft202012Validator(schema)
+    check.check_schema(schema)
+    assert list(check.iter_errors(result)) == []
+    assert [error.json_path for error in check.iter_errors(result | {"seed": "one"})] == ["$.seed"]
+    del result["throughput"]
+    assert ["throughput" in error.message for error in check.iter_errors(result)] == [True]
+    assert json.loads(outlast("schema", "--of", "sweep.json").stdout)["type"] == "object"
