@@ -15,6 +15,8 @@ from outlast.cli import COMMANDS, GROUPS
 from outlast.errors import ScenarioError
 from outlast.products.fit.fio import from_report
 from outlast.products.fit.rows import MeasuredError, Noise
+from outlast.sweeps import figures
+from outlast.sweeps.reading import read
 
 
 def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
@@ -118,3 +120,18 @@ def test_results_have_json_schemas_that_they_satisfy(outlast: Outlast, tiny: Pat
     del result["throughput"]
     assert ["throughput" in error.message for error in check.iter_errors(result)] == [True]
     assert json.loads(outlast("schema", "--of", "sweep.json").stdout)["type"] == "object"
+
+
+def test_a_front_is_over_the_figures_that_a_sweep_asks_for() -> None:
+    sweep = {"scenario": "demo", "vary": [{"setting": "seed", "values": [1, 2]}]}
+    assert read(sweep).pareto == figures.FRONT
+    asked = ["latency_us.read.p99_9", "throughput.iops", "gc.victims", "array.data_loss.per_year"]
+    wanted = (
+        ("latency_us.read.p99_9", "lowest"),
+        ("throughput.iops", "highest"),
+        ("array.data_loss.per_year", "lowest"),
+    )
+    assert read(sweep | {"figures": asked}).pareto == wanted
+    # One figure, or none with a better end, makes no front.
+    assert read(sweep | {"figures": ["write_amplification.total"]}).pareto == ()
+    assert read(sweep | {"figures": ["gc.victims"]}).pareto == ()
