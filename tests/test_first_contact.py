@@ -70,7 +70,7 @@ def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
 
 
 def fio_json(tmp_path: Path, *options: dict[str, str], **more: Any) -> Path:
-    """What fio writes of jobs of random reads with these options."""
+    """A file that fio would write of jobs of random reads with these options."""
     percentiles = {"percentile": {"50.000000": 80_000, "99.000000": 120_000}, "mean": 82_000.0, "N": 10_000}
     side = {"total_ios": 10_000, "iops": 10_000.0, "clat_ns": percentiles, **more}
     jobs = [

@@ -135,7 +135,7 @@ def test_a_threshold_that_mqsim_never_reaches_is_listed(tmp_path: Path) -> None:
 
 
 def run_as_imported(outlast: Outlast, folder: Path, *command: str | Path) -> dict[str, Any]:
-    """What a run of an import measures."""
+    """Figures of a run of an import."""
     outlast("import", *command, "-o", folder / "imported.toml")
     found: dict[str, Any] = json.loads(outlast("run", folder / "imported.toml", "--json").stdout)
     return found

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
-from outlast import api
+from outlast import api, foreign
 from outlast.errors import ScenarioError
 from outlast.inputs import Text
 from outlast.products.imports.draft import Draft
@@ -17,7 +16,7 @@ def check_draft(draft: Draft) -> None:
     A trace that is not there yet is no reason: the folder of the scenario is chosen by whoever moves it.
     """
     text = draft.text()
-    tables = tomllib.loads(text)
+    tables = foreign.toml_of(text)
     trace = tables.get("workload", {}).get("trace", {}).get("file")
     if trace is not None and not Path(trace).is_file():
         del tables["workload"]
