@@ -166,6 +166,13 @@ def test_a_trace_of_mqsim_is_replayed(outlast: Outlast, tmp_path: Path) -> None:
     assert (found["host"]["reads"], found["host"]["writes"]) == (150, 150)
 
 
+def test_a_trace_that_is_not_there_yet_is_imported_all_the_same(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "ssdconfig.xml").write_text(ssdconfig())
+    (tmp_path / "workload.xml").write_text(workload({}, trace=True))
+    done = outlast("import", "mqsim", tmp_path / "ssdconfig.xml", tmp_path / "workload.xml")
+    assert tomllib.loads(done.stdout)["workload"]["trace"]["file"] == "traces/some.trace"
+
+
 def test_a_file_that_is_no_scenario_says_what_reads_it(outlast: Outlast, tmp_path: Path) -> None:
     for name, text, part in (
         ("ssdconfig.xml", ssdconfig(), "outlast import mqsim"),

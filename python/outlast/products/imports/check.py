@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlast import api, foreign
+from outlast import api
 from outlast.errors import ScenarioError
 from outlast.inputs import Text
 from outlast.products.imports.draft import Draft
@@ -15,15 +15,12 @@ def check_draft(draft: Draft) -> None:
 
     A trace that is not there yet is no reason: the folder of the scenario is chosen by whoever moves it.
     """
-    text = draft.text()
-    tables = foreign.toml_of(text)
-    trace = tables.get("workload", {}).get("trace", {}).get("file")
-    if trace is not None and not Path(trace).is_file():
-        del tables["workload"]
-        layers: object = tables
-    else:
-        layers = Text(f"{draft.source} as imported", text)
+    trace = draft.settings.get("workload.trace.file")
+    if trace is not None and not Path(trace[0]).is_file():
+        drive = {name: value for name, value in draft.settings.items() if not name.startswith("workload.")}
+        draft = Draft(draft.source, draft.files, drive)
+        draft.set("workload.synthetic.requests", 1, "in the place of a trace that is not there")
     try:
-        api.validate(layers)  # type: ignore[arg-type]
+        api.validate(Text(f"{draft.source} as imported", draft.text()))
     except ScenarioError as error:
         raise ScenarioError(f"{draft.files[0]}: {error}") from error
