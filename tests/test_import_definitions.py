@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -108,11 +109,12 @@ def test_any_damage_is_read_or_refused_in_a_line(
     folder = tmp_path_factory.mktemp("damaged")
     (folder / "ssd_config.h").write_text(header, encoding="utf-8")
     (folder / "s.cfg").write_text(config, encoding="utf-8")
-    for read in (
-        lambda: nvmevirt(folder / "ssd_config.h", None, None),
-        lambda: simplessd(folder / "s.cfg"),
-        lambda: femu([options]),
-    ):
+    reads = (
+        partial(nvmevirt, folder / "ssd_config.h", None, None),
+        partial(simplessd, folder / "s.cfg"),
+        partial(femu, [options]),
+    )
+    for read in reads:
         try:
             text = read().text()
         except ScenarioError as error:
