@@ -17,6 +17,7 @@ from typing import Any
 import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from outlast.api import presets, show_preset
 from outlast.cli import cli
@@ -47,6 +48,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for place, content in made.items():
         files.append(File.generated(config, place, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Leaves decision records out of the search, where each would stand before the page that a reader looks for."""
+    if page.file.src_uri.startswith("decisions/"):
+        page.meta["search"] = {"exclude": True}
+    return markdown
 
 
 def _title(file: Path) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from conftest import Outlast, files_below
@@ -14,6 +15,8 @@ from outlast.cli import COMMANDS, GROUPS
 from outlast.errors import ScenarioError
 from outlast.products.fit.fio import from_report
 from outlast.products.fit.rows import MeasuredError, Noise
+from outlast.sweeps import figures
+from outlast.sweeps.reading import read
 
 
 def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
@@ -67,7 +70,7 @@ def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
 
 
 def fio_json(tmp_path: Path, *options: dict[str, str], **more: Any) -> Path:
-    """What fio writes of jobs of random reads with these options."""
+    """A file that fio would write of jobs of random reads with these options."""
     percentiles = {"percentile": {"50.000000": 80_000, "99.000000": 120_000}, "mean": 82_000.0, "N": 10_000}
     side = {"total_ios": 10_000, "iops": 10_000.0, "clat_ns": percentiles, **more}
     jobs = [
@@ -105,3 +108,30 @@ def test_a_result_of_fio_2_is_said_to_be_one(tmp_path: Path) -> None:
     old = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
     with pytest.raises(MeasuredError, match=r"written by fio 2\.x"):
         rows(fio_json(tmp_path, {"rw": "randread"}, **old))
+
+
+def test_results_have_json_schemas_that_they_satisfy(outlast: Outlast, tiny: Path) -> None:
+    result = json.loads(outlast("run", tiny, "--json").stdout)
+    schema = json.loads(outlast("schema", "--of", "result.json").stdout)
+    check = jsonschema.Draft202012Validator(schema)
+    check.check_schema(schema)
+    assert list(check.iter_errors(result)) == []
+    assert [error.json_path for error in check.iter_errors(result | {"seed": "one"})] == ["$.seed"]
+    del result["throughput"]
+    assert ["throughput" in error.message for error in check.iter_errors(result)] == [True]
+    assert json.loads(outlast("schema", "--of", "sweep.json").stdout)["type"] == "object"
+
+
+def test_a_front_is_over_the_figures_that_a_sweep_asks_for() -> None:
+    sweep = {"scenario": "demo", "vary": [{"setting": "seed", "values": [1, 2]}]}
+    assert read(sweep).pareto == figures.FRONT
+    asked = ["latency_us.read.p99_9", "throughput.iops", "gc.victims", "array.data_loss.per_year"]
+    wanted = (
+        ("latency_us.read.p99_9", "lowest"),
+        ("throughput.iops", "highest"),
+        ("array.data_loss.per_year", "lowest"),
+    )
+    assert read(sweep | {"figures": asked}).pareto == wanted
+    # One figure, or none with a better end, makes no front.
+    assert read(sweep | {"figures": ["write_amplification.total"]}).pareto == ()
+    assert read(sweep | {"figures": ["gc.victims"]}).pareto == ()

@@ -135,7 +135,7 @@ def test_a_threshold_that_mqsim_never_reaches_is_listed(tmp_path: Path) -> None:
 
 
 def run_as_imported(outlast: Outlast, folder: Path, *command: str | Path) -> dict[str, Any]:
-    """What a run of an import measures."""
+    """Figures of a run of an import."""
     outlast("import", *command, "-o", folder / "imported.toml")
     found: dict[str, Any] = json.loads(outlast("run", folder / "imported.toml", "--json").stdout)
     return found
@@ -164,6 +164,13 @@ def test_a_trace_of_mqsim_is_replayed(outlast: Outlast, tmp_path: Path) -> None:
     (tmp_path / "workload.xml").write_text(workload({}, trace=True))
     found = run_as_imported(outlast, tmp_path, "mqsim", tmp_path / "ssdconfig.xml", tmp_path / "workload.xml")
     assert (found["host"]["reads"], found["host"]["writes"]) == (150, 150)
+
+
+def test_a_trace_that_is_not_there_yet_is_imported_all_the_same(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "ssdconfig.xml").write_text(ssdconfig())
+    (tmp_path / "workload.xml").write_text(workload({}, trace=True))
+    done = outlast("import", "mqsim", tmp_path / "ssdconfig.xml", tmp_path / "workload.xml")
+    assert tomllib.loads(done.stdout)["workload"]["trace"]["file"] == "traces/some.trace"
 
 
 def test_a_file_that_is_no_scenario_says_what_reads_it(outlast: Outlast, tmp_path: Path) -> None:

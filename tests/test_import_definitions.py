@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given
+from hypothesis import strategies as st
 
-from foreign_configs import SSD_CONFIG_H
+from foreign_configs import SIMPLESSD_CFG, SSD_CONFIG_H
 from outlast.errors import ScenarioError
 from outlast.products.imports.definitions import Definitions, _Expression
 from outlast.products.imports.femu import femu
 from outlast.products.imports.nvmevirt import nvmevirt
+from outlast.products.imports.simplessd import simplessd
 
-EXPRESSIONS = strategies.recursive(
-    strategies.integers(1, 999).map(str),
+EXPRESSIONS = st.recursive(
+    st.integers(1, 999).map(str),
     lambda inner: (
-        strategies.tuples(inner, strategies.sampled_from(["+", "-", "*", "/"]), inner).map(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/"]), inner).map(
             lambda each: f"({each[0]} {each[1]} {each[2]})"
         )
-        | strategies.tuples(inner, strategies.sampled_from([" + ", " - ", " * "]), inner).map("".join)
+        | st.tuples(inner, st.sampled_from([" + ", " - ", " * "]), inner).map("".join)
     ),
     max_leaves=8,
 )
@@ -87,3 +91,33 @@ def test_bad_options_of_femu_are_refused_in_a_line(options: str, says: str) -> N
     with pytest.raises(ScenarioError) as refused:
         femu([options])
     assert says in str(refused.value)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, text: str) -> str:
+    """A text with some of its characters replaced."""
+    letters = list(text)
+    for _ in range(draw(st.integers(1, 6))):
+        letters[draw(st.integers(0, len(letters) - 1))] = draw(st.characters(codec="utf-8"))
+    return "".join(letters)
+
+
+@given(header=damaged(SSD_CONFIG_H), config=damaged(SIMPLESSD_CFG), options=st.text("femu,nchs=0159-.e", max_size=60))
+def test_any_damage_is_read_or_refused_in_a_line(
+    tmp_path_factory: pytest.TempPathFactory, header: str, config: str, options: str
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / "ssd_config.h").write_text(header, encoding="utf-8")
+    (folder / "s.cfg").write_text(config, encoding="utf-8")
+    reads = (
+        partial(nvmevirt, folder / "ssd_config.h", None, None),
+        partial(simplessd, folder / "s.cfg"),
+        partial(femu, [options]),
+    )
+    for read in reads:
+        try:
+            text = read().text()
+        except ScenarioError as error:
+            assert "\n" not in str(error)
+        else:
+            tomllib.loads(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import random
 import re
@@ -175,3 +176,13 @@ def test_pages_can_be_read_by_day_and_by_night(site: Path, browser: Any, scheme:
             assert dark == (scheme == "dark"), name
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_a_search_finds_pages_and_not_the_records_of_decisions(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    places = [entry["location"] for entry in index["docs"]]
+    assert any(place.startswith("guide/") for place in places)
+    assert not any(place.startswith("decisions/") for place in places)
+    # Each part of a setting's name is a word of its own.
+    parts = re.split(index["config"]["separator"], "run.capacity_scale")
+    assert parts == ["run", "capacity", "scale"]

@@ -279,15 +279,12 @@ def start_server(
 
 def resolve(scenario: ScenarioLike | Sequence[ScenarioLike], overrides: Overrides | None = None) -> dict[str, Any]:
     """The whole scenario with everything inherited and every default written out."""
-    resolved: dict[str, Any] = json.loads(_core.resolve(layers(scenario), override_list(overrides), "json"))
-    return resolved
+    return dict(json.loads(_core.resolve(layers(scenario), override_list(overrides), "json")))
 
 
 def scenario_schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
-    text = resources.files("outlast").joinpath("scenario.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return dict(json.loads(resources.files("outlast").joinpath("scenario.schema.json").read_text("utf-8")))
 
 
 def sweep_schema() -> dict[str, Any]:

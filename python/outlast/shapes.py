@@ -129,6 +129,39 @@ def check(
             remaining += [(f"{place}[{index}]", each, shape.items) for index, each in enumerate(inner)]
 
 
+_JSON_TYPES = {
+    "table": "object",
+    "list": "array",
+    "text": "string",
+    "flag": "boolean",
+    "number": "number",
+    "none": "null",
+    WHOLE: "integer",
+}
+"""Types of JSON Schema by kind."""
+
+
+def json_schema(name: str, title: str) -> dict[str, Any]:
+    """The form `name` as a JSON Schema. Keys that it does not list may be there, as they may in a file that is read."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **_schema(packaged_shape(name))}
+
+
+def _schema(shape: Shape) -> dict[str, Any]:
+    if FREE in shape.kinds:
+        return {}
+    types = sorted(_JSON_TYPES[kind] for kind in shape.kinds)
+    schema: dict[str, Any] = {"type": types[0] if len(types) == 1 else types}
+    if named := {key: _schema(below) for key, below in shape.keys.items() if key != EACH}:
+        schema["properties"] = named
+    if required := [key for key, below in shape.keys.items() if below.always and key != EACH]:
+        schema["required"] = required
+    if EACH in shape.keys:
+        schema["additionalProperties"] = _schema(shape.keys[EACH])
+    if shape.items is not None:
+        schema["items"] = _schema(shape.items)
+    return schema
+
+
 def samples(columns: Columns) -> dict[str, list[Any]]:
     """One value of each kind that each column of a table has."""
     import numpy as np

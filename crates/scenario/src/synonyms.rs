@@ -1,4 +1,4 @@
-//! The field's words for settings: what fio, `MQSim`, `SimpleSSD`, FEMU, NVMe, ONFI and papers call them.
+//! The field's words for settings: what fio, `MQSim`, `SimpleSSD`, FEMU, `NVMe`, `ONFI` and papers call them.
 
 /// Words with the setting that they mean, and what differs. A word is in lower case without punctuation, as [`folded`] makes it.
 const WORDS: [(&str, &str, &str); 88] = [

@@ -144,7 +144,7 @@ pub enum WorkloadError {
     },
     /// A record is earlier than the one before it.
     #[error(
-        "{file}, {at}: time runs backwards, from {previous} ns to {time} ns; set unordered = \"sort\" or \"clamp\" to accept it"
+        "{file}, {at}: time runs backwards by {} ns; set unordered = \"sort\" or \"clamp\" to accept it", previous.saturating_sub(*time)
     )]
     TimeBackwards {
         /// The file.

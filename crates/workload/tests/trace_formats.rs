@@ -151,7 +151,7 @@ fn messages_name_place_field_value_and_expectation() {
         (msr("1,hm,0,Read,0,4096,1|2,hm,0,Read,0,0,1"), &["line 2", "size", "\"0\"", "more than 0"]),
         (
             msr("5,hm,0,Read,0,4096,1|2,hm,0,Read,0,4096,1"),
-            &["line 2", "backwards", "500 ns", "200 ns", "unordered"],
+            &["line 2", "backwards", "by 300 ns", "unordered"],
         ),
         (b"".to_vec(), &["empty"]),
         (b"\n\n".to_vec(), &["empty"]),

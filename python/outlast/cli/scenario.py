@@ -123,19 +123,35 @@ def migrate_command(file: Path, in_place: bool) -> None:
         click.echo(text, nl=False)
 
 
+RESULTS = {"result.json": "result", "sweep.json": "sweep"}
+"""Files that Outlast writes, with the names of their forms."""
+
+
 @click.command(
     "schema",
     epilog="""\b
 Examples:
   outlast schema > scenario.schema.json
-  outlast schema --sweep > sweep.schema.json""",
+  outlast schema --sweep > sweep.schema.json
+  outlast schema --of result.json > result.schema.json""",
 )
 @click.option("--sweep", is_flag=True, help="Print the schema of sweep files.")
-def schema_command(sweep: bool) -> None:
-    """Print the JSON Schema of scenario files, for editors that complete and check them."""
+@click.option(
+    "--of",
+    type=click.Choice(tuple(RESULTS)),
+    help="Print the schema of a file that Outlast writes, as far as it is checked when it is read.",
+)
+def schema_command(sweep: bool, of: str | None) -> None:
+    """Print the JSON Schema of scenario files, for editors that complete and check them, or of results."""
     from outlast.api import scenario_schema, sweep_schema
+    from outlast.shapes import json_schema
 
-    print_json(sweep_schema() if sweep else scenario_schema())
+    if sweep and of is not None:
+        raise click.UsageError("--sweep or --of, not both", click.get_current_context())
+    if of is not None:
+        print_json(json_schema(RESULTS[of], of))
+    else:
+        print_json(sweep_schema() if sweep else scenario_schema())
 
 
 @click.group(

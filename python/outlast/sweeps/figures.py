@@ -25,7 +25,18 @@ FRONT = (
     ("write_amplification.total", "lowest"),
     ("reliability.exact.after_stripe.log10_uber", "lowest"),
 )
-"""Latency, lifetime and risk: the Pareto front where a sweep does not say."""
+"""Latency, lifetime and risk: the Pareto front where a sweep asks for no figures of its own."""
+
+_LOWEST = re.compile(r"latency|amplification|data_loss|read_failure|uber|uncorrectable|repair_hours|degraded|errors")
+_HIGHEST = re.compile(r"iops|mib_s|throughput|dwpd|tbw|lifetime|years")
+
+
+def front_of(asked: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The Pareto front over the figures that a sweep asks for, each with its better end; none of fewer than two."""
+    ends = ((name, "lowest" if _LOWEST.search(name) else "highest" if _HIGHEST.search(name) else "") for name in asked)
+    front = tuple((name, end) for name, end in ends if end)
+    return front if len(front) > 1 else ()
+
 
 _PLACES = {
     "OP": "(?:read|write|trim|flush)",

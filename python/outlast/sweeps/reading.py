@@ -124,7 +124,7 @@ class _Reader:
             seed=self.whole("seed", given("seed"), keys.SWEEP["seed"]),
             repeats=self.whole("repeats", given("repeats"), keys.SWEEP["repeats"]),
             figures=names,
-            pareto=self._pareto(content.get("pareto")),
+            pareto=self._pareto(content.get("pareto"), names if "figures" in content else None),
             confidence=confidence,
             retries=self.whole("retries", given("retries"), keys.SWEEP["retries"]),
             source=self._source,
@@ -137,9 +137,9 @@ class _Reader:
                 raise self.refuse(f"{place}[{index}]", name, f"no such figure; {figures.hint(name)}")
         return tuple(dict.fromkeys(names))
 
-    def _pareto(self, content: Any) -> tuple[tuple[str, str], ...]:
+    def _pareto(self, content: Any, asked: tuple[str, ...] | None) -> tuple[tuple[str, str], ...]:
         if content is None:
-            return figures.FRONT
+            return figures.FRONT if asked is None else figures.front_of(asked)
         if not isinstance(content, (list, tuple)) or len(content) == 1:
             raise self.refuse("pareto", content, "must be a list of two figures or more, or empty for no front")
         front = []

@@ -9,6 +9,7 @@ mod overrides;
 mod presets;
 mod retired;
 mod robustness;
+mod words;
 
 use super::{Provenance, Scenario, ScenarioError, ScenarioLayer, load};
 use std::collections::BTreeMap;

@@ -150,14 +150,14 @@ impl ColumnLayout {
         };
         (self.time, self.op) = (only("time")?, only("op")?);
         (self.offset, self.size) = (only("offset")?, only("size")?);
-        self.device = header.iter().any(|column| column == "device").then(|| only("device")).unwrap_or(None);
+        self.device = only("device");
         header.iter().filter(|column| *column == "device").nth(1).is_none().then_some(self)
     }
 }
 
 /// The layout and the unit of the times of a published format; `None` of all that are no such tables.
 ///
-/// FIU (SRCMap, FAST 2010): read-me of SNIA IOTTA set 390. Systor '17: read-me of SNIA IOTTA set 4928. Tencent: read-me of SNIA IOTTA set
+/// FIU (`SRCMap`, FAST 2010): read-me of SNIA IOTTA set 390. Systor '17: read-me of SNIA IOTTA set 4928. Tencent: read-me of SNIA IOTTA set
 /// 27917 (Zhang et al., ATC 2020). MSR without response times: cuts of SNIA IOTTA set 388 that leave the last column out.
 pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, AddressUnit)> {
     let columns = |names: &[&str], separator| ColumnsSpec {

@@ -65,20 +65,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         columns: ColumnLayout::default(),
         notes: Vec::new(),
     };
-    // The unit that the format defines, or for others the setting.
-    let fixed = match format {
-        TraceFormat::Msr => Some(TimeUnit::Filetime),
-        TraceFormat::Spc | TraceFormat::Blkparse | TraceFormat::Biosnoop | TraceFormat::BlockRq => {
-            Some(TimeUnit::S)
-        }
-        TraceFormat::MsrShort | TraceFormat::Fiu | TraceFormat::Tencent | TraceFormat::Systor => {
-            published(format).map(|(_, unit, _)| unit)
-        }
-        TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
-        TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
-        TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
-        TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
-    };
+    let fixed = fixed_unit(format, spec);
     if let (Some(unit), Some(setting)) = (fixed, spec.time_unit)
         && unit != setting
     {
@@ -109,6 +96,23 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
     detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
     detected.notes = notes;
     Ok(detected)
+}
+
+/// The unit of the times that the format defines, or for others the setting.
+fn fixed_unit(format: TraceFormat, spec: &TraceSpec) -> Option<TimeUnit> {
+    match format {
+        TraceFormat::Msr => Some(TimeUnit::Filetime),
+        TraceFormat::Spc | TraceFormat::Blkparse | TraceFormat::Biosnoop | TraceFormat::BlockRq => {
+            Some(TimeUnit::S)
+        }
+        TraceFormat::MsrShort | TraceFormat::Fiu | TraceFormat::Tencent | TraceFormat::Systor => {
+            published(format).map(|(_, unit, _)| unit)
+        }
+        TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
+        TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
+        TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
+        TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
+    }
 }
 
 /// The columns of a table, as the format or the settings have them; none for other formats.

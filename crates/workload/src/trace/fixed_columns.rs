@@ -117,24 +117,8 @@ fn parse_row(format: TraceFormat, line: &[u8]) -> Option<SampleRow> {
             let is_plausible = is_plausible(number(offset)?, number(size)?);
             Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
         }
-        TraceFormat::MsrShort => {
-            let [at, host, disk, kind, offset, size] = commas()[..] else { return None };
-            if host.is_empty() || !(kind.eq_ignore_ascii_case(b"read") || kind.eq_ignore_ascii_case(b"write"))
-            {
-                return None;
-            }
-            let is_plausible = is_plausible(number(offset)?, number(size)?);
-            Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
-        }
-        TraceFormat::Tencent => {
-            let [at, offset, size, code, volume] = commas()[..] else { return None };
-            number(offset)?;
-            let is_plausible = (1..HUGE / 512).contains(&number(size)?);
-            let (time, device) = (number(at)?, number(volume)?);
-            // Whole seconds since 1970, of the years 2001 to 2096: nothing else in such a table is as large in every line.
-            let is_now = (1_000_000_000..4_000_000_000).contains(&time);
-            (is_now && matches!(code, b"0" | b"1")).then_some(SampleRow { time, device, is_plausible })
-        }
+        TraceFormat::MsrShort => short_row(&commas()),
+        TraceFormat::Tencent => tencent_row(&commas()),
         TraceFormat::Alibaba => {
             let [device, code, offset, size, at] = commas()[..] else { return None };
             let is_plausible = is_plausible(number(offset)?, number(size)?);
@@ -161,6 +145,30 @@ fn parse_row(format: TraceFormat, line: &[u8]) -> Option<SampleRow> {
         }
         _ => None,
     }
+}
+
+/// The record of MSR Cambridge without a response time in `fields`.
+fn short_row(fields: &[&[u8]]) -> Option<SampleRow> {
+    let [at, host, disk, kind, offset, size] = *fields else { return None };
+    let number = |text: &[u8]| whole("", text).ok();
+    if host.is_empty() || !(kind.eq_ignore_ascii_case(b"read") || kind.eq_ignore_ascii_case(b"write")) {
+        return None;
+    }
+    let (start, size) = (number(offset)?, number(size)?);
+    let is_plausible = (1..HUGE).contains(&size) && start.is_multiple_of(512) && size.is_multiple_of(512);
+    Some(SampleRow { time: number(at)?.checked_mul(100)?, device: number(disk)?, is_plausible })
+}
+
+/// The record of Tencent in `fields`.
+fn tencent_row(fields: &[&[u8]]) -> Option<SampleRow> {
+    let [at, offset, size, code, volume] = *fields else { return None };
+    let number = |text: &[u8]| whole("", text).ok();
+    number(offset)?;
+    let is_plausible = (1..HUGE / 512).contains(&number(size)?);
+    let (time, device) = (number(at)?, number(volume)?);
+    // Whole seconds since 1970, of the years 2001 to 2096: nothing else in such a table is as large in every line.
+    let is_now = (1_000_000_000..4_000_000_000).contains(&time);
+    (is_now && matches!(code, b"0" | b"1")).then_some(SampleRow { time, device, is_plausible })
 }
 
 /// The format of the first record, which may stand behind the format's header, and the reason against it if there is one.

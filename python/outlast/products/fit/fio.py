@@ -35,7 +35,7 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
         if others := beside.get(name):
             names = ", ".join(others)
             raise MeasuredError(
-                f"{place}: ran beside {names}; each job that measures needs stonewall, but for the first"
+                f"{place}: ran beside {names}; each job that measures needs stonewall, except the first"
             )
         load = _load(place, options, capacity)
         rows.append(Row(place, load, _figures(place, job, load, noise, counted.get(name)), None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from outlast import api
@@ -16,15 +15,12 @@ def check_draft(draft: Draft) -> None:
 
     A trace that is not there yet is no reason: the folder of the scenario is chosen by whoever moves it.
     """
-    text = draft.text()
-    tables = tomllib.loads(text)
-    trace = tables.get("workload", {}).get("trace", {}).get("file")
-    if trace is not None and not Path(trace).is_file():
-        del tables["workload"]
-        layers: object = tables
-    else:
-        layers = Text(f"{draft.source} as imported", text)
+    trace = draft.settings.get("workload.trace.file")
+    if trace is not None and not Path(trace[0]).is_file():
+        drive = {name: value for name, value in draft.settings.items() if not name.startswith("workload.")}
+        draft = Draft(draft.source, draft.files, drive)
+        draft.set("workload.synthetic.requests", 1, "in the place of a trace that is not there")
     try:
-        api.validate(layers)  # type: ignore[arg-type]
+        api.validate(Text(f"{draft.source} as imported", draft.text()))
     except ScenarioError as error:
         raise ScenarioError(f"{draft.files[0]}: {error}") from error

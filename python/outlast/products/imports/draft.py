@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from outlast.printable import printable
+
+LONGEST = 80
+"""Characters of a foreign value that the list of unmatched parameters shows."""
+
 WIDTH = 118
 """Columns of a comment in the scenario that is written."""
 
@@ -41,7 +46,7 @@ class Draft:
 
     def leave(self, name: str, value: Any, effect: str) -> None:
         """Notes a parameter that is left out, and what it would change."""
-        self.unmatched.append(Unmatched(name, str(value), effect))
+        self.unmatched.append(Unmatched(printable(name), printable(str(value))[:LONGEST], effect))
 
     def value(self, name: str) -> Any:
         """The value that a setting was given."""

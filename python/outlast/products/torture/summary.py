@@ -93,7 +93,8 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
         console.print(f"  [dim]│[/] {escape(line)}")
     first = failure.states[0]
     how = "the fewest" if failure.minimal else "not shown to be the fewest"
-    shrunk = f" ({smallest.lost} of {first.lost} after {failure.checks} checks)" if smallest.lost < first.lost else ""
+    by = f"{failure.checks} check{'s' if failure.checks != 1 else ''}"
+    shrunk = f" ({by} reduced {first.lost} lost to {smallest.lost})" if smallest.lost < first.lost else ""
     console.print(f"  lost, {how}{shrunk}:" if smallest.lost else f"  {NOTHING}{shrunk}")
     for entry in smallest.witness[:MOST_LINES]:
         console.print(f"    {escape(str(entry['text']))}")

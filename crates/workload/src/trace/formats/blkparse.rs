@@ -60,6 +60,8 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
         _ => None,
     };
     let is_empty = range.is_none_or(|(_, size)| size == b"0");
+    // The process or the error, with which every line ends.
+    let is_end = |word: &[u8]| word.starts_with(b"[");
     match (op, range) {
         (Some(Op::Flush), _) => Ok(ParsedLine::One(flush)),
         (_, _) if is_empty && preflush => Ok(ParsedLine::One(flush)),
@@ -71,10 +73,12 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
             let record = TraceRecord { time, device, lba, sectors, op, fua: fua && op == Op::Write };
             Ok(if preflush { ParsedLine::FlushThen(record) } else { ParsedLine::One(record) })
         }
-        // A command for the driver that moves data: `R 254 (12 00 ..) [scsi_id]`.
-        (Some(_), None) if plus.is_some_and(|word| word.starts_with(b"(")) => Ok(ParsedLine::Skip),
-        // A write without a range is a barrier of Linux before 2.6.37: `WBS [parted]`.
-        (Some(Op::Write), None) if address.is_none_or(|word| word.starts_with(b"[")) => {
+        // A command for the driver that moves data: `R 254 (12 00 ..) [scsi_id]`, and without the bytes when it has completed.
+        (Some(_), None) if [address, plus].into_iter().flatten().any(|word| word.starts_with(b"(")) => {
+            Ok(ParsedLine::Skip)
+        }
+        // A write without a range is a barrier of Linux before 2.6.37: `WBS [parted]`, and `WS 0 [0]` when it has completed.
+        (Some(Op::Write), None) if address.is_none_or(is_end) || plus.is_some_and(is_end) => {
             Ok(ParsedLine::One(flush))
         }
         (Some(_), None) => Err(fault("address", address.unwrap_or_default(), "address + sectors")),
@@ -165,10 +169,19 @@ mod tests {
     #[test]
     fn barriers_commands_of_drivers_and_names_of_devices_are_understood() {
         let flush = TraceRecord { time: 1581, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
-        assert_eq!(decode("8,0 0 1 0.000001581 1 Q WBS [parted]"), Ok(ParsedLine::One(flush)));
-        for text in
-            ["R 254 (12 00 00 00 fe 00 ..) [scsi_id]", "R 512 (85 08 ..) [smartctl]", "N 0 (00 ..) [x]"]
-        {
+        for text in ["WBS [parted]", "WS 0 [0]"] {
+            assert_eq!(
+                decode(&format!("8,0 0 1 0.000001581 1 Q {text}")),
+                Ok(ParsedLine::One(flush)),
+                "{text}"
+            );
+        }
+        for text in [
+            "R 254 (12 00 00 00 fe 00 ..) [scsi_id]",
+            "R 512 (85 08 ..) [smartctl]",
+            "R (12 00 00 ..) [0]",
+            "N 0 (00 ..) [x]",
+        ] {
             assert_eq!(decode(&format!("8,0 0 1 0.1 1 Q {text}")), Ok(ParsedLine::Skip), "{text}");
         }
         let read = TraceRecord { lba: 387_920, sectors: 8, op: Op::Read, ..flush };

@@ -1,0 +1,50 @@
+//! Are the field's words for settings answered with ours, and numbers read as people write them?
+
+use super::*;
+
+#[test]
+fn words_of_the_field_are_answered_with_our_names() {
+    for (name, answer) in [
+        ("device.timing.tR", "did you mean `device.timing.read`?"),
+        ("workload.synthetic.iodepth", "did you mean `workload.synthetic.queue_depth`?"),
+        ("workload.synthetic.theta", "did you mean `workload.synthetic.zipf_theta`?"),
+        ("device.ftl.op", "did you mean `device.ftl.over_provisioning` (spare over user space)?"),
+        ("device.geometry.Flash_Channel_Count", "did you mean `device.geometry.channels`"),
+        ("iodepth", "did you mean `workload.synthetic.queue_depth`?"),
+    ] {
+        let message = small_with(&[(name, "7")]).unwrap_err().to_string();
+        assert!(message.contains(answer), "{name}: {message}");
+    }
+}
+
+#[test]
+fn every_word_of_the_field_means_a_setting_that_there_is() {
+    for setting in crate::synonyms::settings() {
+        // A name that there is complains of this value, or takes it; it is never unknown.
+        let found = small_with(&[(setting, "{}")]);
+        let message = found.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(!message.contains("unknown setting"), "{setting}: {message}");
+    }
+}
+
+#[test]
+fn thousands_and_percentages_are_numbers_where_they_can_mean_nothing_else() {
+    let scenario =
+        small_with(&[("workload.synthetic.queue_depth", "1k"), ("device.ftl.over_provisioning", "12.5%")])
+            .unwrap();
+    let synthetic = scenario.workload.synthetic.unwrap();
+    assert_eq!(synthetic.queue_depth, Some(1000));
+    assert!((scenario.device.ftl.over_provisioning.unwrap() - 0.125).abs() < 1e-12);
+    let percent = small_with(&[("workload.synthetic.read_percent", "70%")]).unwrap();
+    assert!((percent.workload.synthetic.unwrap().read_percent.unwrap() - 70.0).abs() < 1e-12);
+    for (name, value) in [
+        ("device.geometry.channels", "50%"),
+        ("workload.synthetic.queue_depth", "k"),
+        ("workload.synthetic.queue_depth", "1.0005k"),
+        ("workload.synthetic.queue_depth", "45kk"),
+        ("seed", "99999999999999999999G"),
+    ] {
+        let message = small_with(&[(name, value)]).unwrap_err().to_string();
+        assert!(message.contains(name) && message.contains("must be"), "{message}");
+    }
+}
