@@ -45,6 +45,8 @@ pub(super) fn table(at: &ServedAt<'_>, loads: &[(&str, u32, u32)], seconds: u32)
     let mut text = String::from(
         "Processor time of the server's thread by protocol over TCP, microseconds a request, and as a multiple of NBD's\n",
     );
+    // What is touched first costs the server pages of memory.
+    cost(at, Wire::Nbd, true, 32, 1, seconds).map_err(|error| error.to_string())?;
     for &(rw, depth, connections) in loads {
         let mut nbd = None;
         for (name, wire) in [

@@ -13,12 +13,11 @@ use std::time::Duration;
 
 use outlast_units::Bytes;
 
-use super::ClientSessions;
+use super::NvmeProtocol;
 use crate::clock::monotonic;
 use crate::net::{ClientListener, ListenAddress, SocketPoller, WakeSource};
-use crate::nvme::NvmeProtocol;
 use crate::protocol::{BlockRequest, ExportAbilities, ExportFacts, ExportOffer, ExportSizes};
-use crate::session::{ExportTarget, ProtocolListener, RequestOrigin, SessionBackend};
+use crate::session::{ClientSessions, ExportTarget, ProtocolListener, RequestOrigin, SessionBackend};
 
 const NQN: &str = "nqn.2026-11.org.outlast:drive";
 /// Keep-alive time-out of the host.
