@@ -114,14 +114,11 @@ impl BenchClient {
         let socket = match wire {
             Wire::Nbd => nbd(at.nbd)?,
             Wire::Nvme { digests } => {
-                let controller = match admin {
-                    Some((_, controller)) => *controller,
-                    None => {
-                        let (socket, controller) = nvme(at.nvme, digests, 0, 0xFFFF)?;
-                        *admin = Some((socket, controller));
-                        controller
-                    }
-                };
+                // The first queue brings its controller along.
+                if admin.is_none() {
+                    *admin = Some(nvme(at.nvme, digests, 0, 0xFFFF)?);
+                }
+                let controller = admin.as_ref().map_or(0, |&(_, controller)| controller);
                 nvme(at.nvme, digests, number as u16 + 1, controller)?.0
             }
         };
