@@ -13,6 +13,7 @@ import pytest
 import outlast
 from conftest import call
 from outlast.cli.serve_messages import connect_line
+from outlast.serving.metrics import exposition
 from patience import PATIENCE_S
 from served import SMALL
 
@@ -74,6 +75,21 @@ def test_the_line_is_printed_beside_the_address(tmp_path: Path) -> None:
     assert address is not None
     wanted = f"sudo nvme connect -t tcp -a 127.0.0.1 -s {address[1]} -n nqn.2026-11.org.outlast:small"
     assert wanted in said.splitlines()
+
+
+def test_namespaces_and_handles_are_figures_of_their_own() -> None:
+    scenario = Path(__file__).parents[1] / "scenarios" / "examples" / "namespaces.toml"
+    with outlast.serve(scenario, {"precondition.fill": "none", "precondition.overwrite": "none"}) as served:
+        state, figures, smart = (served.ask({"do": what}) for what in ("state", "metrics", "smart"))
+    assert [own["capacity"] >> 20 for own in figures["namespaces"]] == [128, 96, 16]
+    text = exposition(state, figures, smart)[0].decode()
+    for line in (
+        'outlast_namespace_requests_total{namespace="3",op="flush"} 0.0',
+        'outlast_namespace_bytes_total{namespace="1",op="write"} 0.0',
+        'outlast_handle_host_bytes_total{handle="2"} 0.0',
+        'outlast_handle_remaining_bytes{handle="0"} 0.0',
+    ):
+        assert line in text.splitlines(), text
 
 
 @pytest.mark.parametrize(

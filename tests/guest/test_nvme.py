@@ -1,4 +1,4 @@
-"""Does Linux's NVMe/TCP host get along with namespaces, placement, load, and either side going away? `make test-guest`."""
+"""Does Linux's NVMe/TCP host get along with namespaces, load, and either side going away? `make test-guest`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.timeout(1200)
 
 
 def printed(said: list[str], log: str) -> str:
-    """What nvme-cli printed of a log."""
+    """Output of nvme-cli on a log."""
     return "\n".join(line.removeprefix(f"{log}| ") for line in said if line.startswith(f"{log}| "))
 
 
@@ -151,7 +151,7 @@ def test_md_over_four_controllers_heals_what_a_die_takes(folder: Path) -> None:
 
 
 class Address:
-    """What `machine` asks of a served drive."""
+    """Addresses of a served drive, as `machine` reads them."""
 
     def __init__(self, port: int) -> None:
         self.nvme_uri = f"nvme+tcp://127.0.0.1:{port}/nqn.2026-11.org.outlast:killed"

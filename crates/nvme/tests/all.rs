@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_nvme::{
-    DataTransfer, DeviceAnswer, DeviceOp, HandleKind, HostQueue, LONGEST_TRANSFER, NamespaceFacts,
-    NvmeTarget, PlacementFacts, PlacementReport, PortFacts, QueueEvent, SubmissionEntry, SubsystemFacts,
+    DataTransfer, DeviceAnswer, DeviceOp, DeviceRequest, HandleKind, HostQueue, LONGEST_TRANSFER,
+    NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry, SubsystemFacts,
     TargetOffer,
 };
 use proptest::prelude::*;
@@ -71,6 +71,28 @@ fn low_namespace(entry: &[u8; 64]) -> u32 {
     u32::from_le_bytes(entry[4..8].try_into().unwrap())
 }
 
+/// The answer of a device whose bytes are all the same.
+fn answer_to(request: &DeviceRequest<'_>, byte: u8) -> DeviceAnswer {
+    match request.op {
+        DeviceOp::Read { .. } => {
+            assert!((1..=LONGEST_TRANSFER).contains(&request.length));
+            DeviceAnswer::Data(vec![byte; request.length as usize])
+        }
+        DeviceOp::Write { data, .. } => {
+            assert_eq!(data.len() as u64, request.length);
+            DeviceAnswer::Done
+        }
+        DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
+        DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+        DeviceOp::Placement => DeviceAnswer::Placement(Box::default()),
+        DeviceOp::UpdateHandle(identifier) => {
+            assert!(identifier < 2);
+            DeviceAnswer::Done
+        }
+        DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
+    }
+}
+
 proptest! {
     #[test]
     fn any_command_ends_once_and_asks_for_nothing_beyond_the_namespace(
@@ -127,24 +149,7 @@ proptest! {
                 };
                 prop_assert!(request.length == 0 || from <= request.offset && end <= to);
                 prop_assert!(request.length % block == 0 && (request.length == 0 || (request.offset - from) % block == 0));
-                let (tag, answer) = (request.tag, match request.op {
-                    DeviceOp::Read { .. } => {
-                        prop_assert!((1..=LONGEST_TRANSFER).contains(&request.length));
-                        DeviceAnswer::Data(vec![fill & 3; request.length as usize])
-                    }
-                    DeviceOp::Write { data, .. } => {
-                        prop_assert_eq!(data.len() as u64, request.length);
-                        DeviceAnswer::Done
-                    }
-                    DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
-                    DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
-                    DeviceOp::Placement => DeviceAnswer::Placement(Box::new(PlacementReport::default())),
-                    DeviceOp::UpdateHandle(identifier) => {
-                        prop_assert!(identifier < 2);
-                        DeviceAnswer::Done
-                    }
-                    DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
-                });
+                let (tag, answer) = (request.tag, answer_to(&request, fill & 3));
                 queue.answer(tag, answer);
             }
             prop_assert_eq!((queue.running(), queue.held()), (0, 0));

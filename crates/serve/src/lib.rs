@@ -7,6 +7,7 @@ mod content;
 mod control;
 mod device;
 mod exported;
+mod exports;
 mod handle;
 mod heap;
 mod image;

@@ -5,24 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outlast_device::Completion;
-use outlast_settings::namespace::NamespaceConfig;
-use outlast_settings::placement::PlacementConfig;
-use outlast_units::{Bytes, Nanos};
+use outlast_units::Nanos;
 use serde_json::Value;
 
 use crate::clock::{ServiceClock, monotonic};
 use crate::control::{self, ControlReply};
 use crate::device::{RefusedInput, ServedDevice};
 use crate::exported::{ExportedDevice, ReadyReplies};
+use crate::exports::{export_name, offer_of, targets};
 use crate::heap::HeapReserve;
 use crate::image::DeviceImage;
 use crate::input::{DeviceInput, PowerChange};
 use crate::lateness::ReplyLateness;
 use crate::loop_service::LoopService;
-use crate::protocol::{
-    BlockOp, BlockRequest, DeviceNews, ExportAbilities, ExportFacts, ExportNamespace, ExportOffer,
-    ExportSizes, OfferError,
-};
+use crate::protocol::{BlockOp, BlockRequest, DeviceNews, ExportOffer, OfferError};
 use crate::session::{ClientSessions, ExportTarget, RequestOrigin, SessionBackend};
 
 /// Devices, their clock, and their replies.
@@ -185,20 +181,6 @@ impl SessionBackend for DeviceService {
     }
 }
 
-/// Devices, then the members of the main device. The first is the default: a client that names no export gets it.
-fn targets(devices: &[ExportedDevice]) -> impl Iterator<Item = ExportTarget> + use<> {
-    let members =
-        (0..devices[0].device.members()).map(|member| ExportTarget { device: 0, member: Some(member) });
-    (0..devices.len() as u32).map(ExportTarget::device).chain(members)
-}
-
-fn export_name(devices: &[ExportedDevice], target: ExportTarget) -> String {
-    match target.member {
-        None => devices[target.device as usize].name.clone(),
-        Some(member) => format!("member-{member}"),
-    }
-}
-
 impl LoopService for DeviceService {
     fn begin_turn(&mut self) {
         self.now = self.clock.now();
@@ -272,55 +254,4 @@ impl LoopService for DeviceService {
         let now = self.clock.now();
         self.main_device().shut_down(now)
     }
-}
-
-/// The exports of devices that have power.
-fn offer_of(devices: &[ExportedDevice]) -> Result<Arc<ExportOffer>, OfferError> {
-    let up = targets(devices).filter(|target| devices[target.device as usize].device.is_up());
-    let exports = up.map(|target| export(devices, target)).collect();
-    ExportOffer::new(exports).map(Arc::new)
-}
-
-fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
-    let device = &devices[target.device as usize].device;
-    let identity = device.identify();
-    let reading = ExportAbilities::PREFETCH | ExportAbilities::STATUS | ExportAbilities::HEALTH;
-    let writing = ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES;
-    let scenario = device.scenario();
-    let placement = scenario.device.placement.clone().filter(|_| scenario.array.is_none());
-    let placing = if placement.is_some() { ExportAbilities::PLACEMENT } else { ExportAbilities::NONE };
-    let (description, size, abilities) = match target.member {
-        None => (identity.model, identity.capacity, reading | writing | placing),
-        Some(member) => (format!("member {member}, as it is"), device.member_capacity(), reading),
-    };
-    ExportFacts {
-        name: export_name(devices, target),
-        description,
-        size,
-        sizes: ExportSizes {
-            preferred: Bytes(identity.optimal_io.0.next_power_of_two()),
-            ..ExportSizes::default()
-        },
-        abilities,
-        namespaces: namespaces(&scenario.namespace, placement.as_ref()),
-        placement,
-        reclaim_unit: device.reclaim_unit(),
-    }
-}
-
-/// Namespaces of a drive, which follow one another from byte 0 on.
-fn namespaces(configs: &[NamespaceConfig], placement: Option<&PlacementConfig>) -> Vec<ExportNamespace> {
-    let mut offset = 0;
-    let one = |config: &NamespaceConfig| {
-        let own = ExportNamespace {
-            offset,
-            size: config.capacity,
-            block: config.block_size,
-            is_read_only: config.read_only,
-            identifiers: config.identifiers(placement),
-        };
-        offset += config.capacity.0;
-        own
-    };
-    configs.iter().map(one).collect()
 }

@@ -11,7 +11,7 @@ const MOST_NAMESPACES: usize = 32;
 /// Most placement handles of a namespace (`NVMe`: the length of a placement handle list).
 const MOST_HANDLES: usize = 128;
 
-/// A namespace of a drive: the next range of its addresses, in the order of the entries. Hosts of NVMe see each as a drive of its own, numbered from 1;
+/// A namespace of a drive: the next range of its addresses, in the order of the entries. Hosts of `NVMe` see each as a drive of its own, numbered from 1;
 /// NBD and workloads see the whole drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +21,7 @@ pub struct NamespaceConfig {
     /// Bytes of a logical block: 512 or 4096. Default: 512.
     #[serde(default = "sector")]
     pub block_size: Bytes,
-    /// True for a namespace that takes no writes from hosts of NVMe. Default: false.
+    /// True for a namespace that takes no writes from hosts of `NVMe`. Default: false.
     #[serde(default)]
     pub read_only: bool,
     /// Reclaim unit handles that it may use, by their numbers in the enabled configuration: a write with placement identifier i goes through the i-th of

@@ -18,7 +18,8 @@ CONDITIONS = ("healthy", "resyncing", "degraded", "rebuilding", "failed")
 def exposition(state: dict[str, Any], figures: dict[str, Any], smart: dict[str, Any]) -> tuple[bytes, str]:
     """The text that Prometheus scrapes, and its content type."""
     registry = CollectorRegistry()
-    registry.register(_Figures([*of_host(figures), *of_machine(state), *of_array(state), *of_health(smart)]))
+    shared = [*of_namespaces(figures), *of_handles(figures)]
+    registry.register(_Figures([*of_host(figures), *shared, *of_machine(state), *of_array(state), *of_health(smart)]))
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
@@ -77,6 +78,31 @@ def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
     yield counter("clients_turned_away", "so that others get their place or memory", [({}, figures["turned_away"])])
     yield gauge("clients_memory_bytes", "for requests and replies of all", [({}, figures["clients_memory"]["held"])])
     yield counter("simulated_seconds", "time of the machine", [({}, figures["clock"]["now_ns"] / 1e9)])
+
+
+def of_namespaces(figures: dict[str, Any]) -> Iterator[Metric]:
+    """Requests by namespace; nothing without namespaces."""
+    rows = [
+        ({"namespace": str(own["namespace"]), "op": each["op"]}, each)
+        for own in figures["namespaces"]
+        for each in own["operations"]
+    ]
+    if rows:
+        yield counter("namespace_requests", "requests completed", [(labels, each["count"]) for labels, each in rows])
+        yield counter("namespace_bytes", "bytes of what ended well", [(labels, each["bytes"]) for labels, each in rows])
+        seconds = [(labels, each["sum_us"] / 1e6) for labels, each in rows]
+        yield counter("namespace_latency_seconds", "sum of latencies, simulated", seconds)
+
+
+def of_handles(figures: dict[str, Any]) -> Iterator[Metric]:
+    """Reclaim unit handles; nothing without flexible data placement."""
+    if (placement := figures["placement"]) is None:
+        return
+    rows = [({"handle": str(at)}, own) for at, own in enumerate(placement["handles"])]
+    for name, text in (("host_bytes", "that the host wrote through it"), ("moved_bytes", "of it that the drive moved")):
+        yield counter(f"handle_{name}", text, [(labels, own[name]) for labels, own in rows])
+    left = [(labels, own["remaining_bytes"]) for labels, own in rows]
+    yield gauge("handle_remaining_bytes", "that fit into its reclaim unit", left)
 
 
 def buckets(below: list[int]) -> list[tuple[str, float]]:

@@ -99,9 +99,10 @@ fn less_flash(scenario: &mut Scenario) -> f64 {
     let unit = device.ftl.mapping_unit.0;
     let rounded = |bytes: f64| Bytes(bytes as u64 / unit * unit);
     let capacity = rounded(raw * share);
+    let within = |bytes: Bytes| rounded(bytes.0 as f64 / user * capacity.0 as f64);
+    scenario.namespace.iter_mut().for_each(|own| own.capacity = within(own.capacity));
     let classes = device.protection.iter_mut().flat_map(|protection| &mut protection.classes);
     for range in classes.flat_map(|class| &mut class.ranges) {
-        let within = |bytes: Bytes| rounded(bytes.0 as f64 / user * capacity.0 as f64);
         (range.from, range.to) = (within(range.from), within(range.to));
     }
     device.ftl.over_provisioning = None;

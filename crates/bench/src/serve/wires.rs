@@ -45,6 +45,8 @@ pub(super) fn table(at: &ServedAt<'_>, loads: &[(&str, u32, u32)], seconds: u32)
     let mut text = String::from(
         "Processor time of the server's thread by protocol over TCP, microseconds a request, and as a multiple of NBD's\n",
     );
+    // What is touched first costs the server pages of memory.
+    cost(at, Wire::Nbd, true, 32, 1, seconds).map_err(|error| error.to_string())?;
     for &(rw, depth, connections) in loads {
         let mut nbd = None;
         for (name, wire) in [
@@ -112,14 +114,11 @@ impl BenchClient {
         let socket = match wire {
             Wire::Nbd => nbd(at.nbd)?,
             Wire::Nvme { digests } => {
-                let controller = match admin {
-                    Some((_, controller)) => *controller,
-                    None => {
-                        let (socket, controller) = nvme(at.nvme, digests, 0, 0xFFFF)?;
-                        *admin = Some((socket, controller));
-                        controller
-                    }
-                };
+                // The first queue brings its controller along.
+                if admin.is_none() {
+                    *admin = Some(nvme(at.nvme, digests, 0, 0xFFFF)?);
+                }
+                let controller = admin.as_ref().map_or(0, |&(_, controller)| controller);
                 nvme(at.nvme, digests, number as u16 + 1, controller)?.0
             }
         };

@@ -1,6 +1,6 @@
 //! Answers of the device to requests of commands.
 
-use super::HostQueue;
+use super::{HostQueue, RunningCommand};
 use crate::device::{DeviceAnswer, DeviceFailure};
 use crate::lba_status;
 use crate::plan::{PlanEnd, PlannedOp, PlannedRequest};
@@ -42,7 +42,13 @@ impl HostQueue {
         if failure.is_none() && self.write_copy(tag) {
             return;
         }
-        let Some(running) = self.running[place].take() else { return };
+        if let Some(running) = self.running[place].take() {
+            self.end(running, failure);
+        }
+    }
+
+    /// Ends a command with all the answers that it has had; `failure` is that of the last.
+    fn end(&mut self, running: RunningCommand, failure: Option<DeviceFailure>) {
         self.held -= running.cost();
         let entry = running.entry;
         if let Some(failure) = failure {

@@ -121,9 +121,7 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
             let flags = u32::from(force) * FORCE_FLAG;
             (RecordFields { kind: 4, flags, tag: member.into(), ..RecordFields::default() }, &[])
         }
-        DeviceInput::UpdateHandle(PlacementId(placement)) => {
-            (RecordFields { kind: 10, placement, ..RecordFields::default() }, &[])
-        }
+        DeviceInput::UpdateHandle(identifier) => (handle_fields(identifier), &[]),
         DeviceInput::Repair => (RecordFields { kind: 5, ..RecordFields::default() }, &[]),
         DeviceInput::Mark(text) => (RecordFields { kind: 6, ..RecordFields::default() }, text.as_bytes()),
         DeviceInput::Advance => (RecordFields { kind: 7, ..RecordFields::default() }, &[]),
@@ -144,6 +142,10 @@ pub(super) fn encode(buffer: &mut Vec<u8>, place: &RecordPlace, at: Nanos, input
     buffer.extend_from_slice(payload);
     let sum = checksum(place, len, &buffer[start + RECORD_PREFIX..]);
     buffer[start + 4..start + RECORD_PREFIX].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn handle_fields(PlacementId(placement): PlacementId) -> RecordFields {
+    RecordFields { kind: 10, placement, ..RecordFields::default() }
 }
 
 fn command_fields(tag: Tag, command: &Command) -> RecordFields {

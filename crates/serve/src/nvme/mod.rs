@@ -1,5 +1,7 @@
 //! `NVMe/TCP` as a [`WireProtocol`]: every export is a subsystem. Only this folder uses `outlast_nvme` and `outlast_nvme_tcp`.
 
+#[cfg(test)]
+mod keep_alive;
 mod names;
 mod session;
 

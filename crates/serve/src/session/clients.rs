@@ -1,8 +1,6 @@
 //! All clients of a server, with their limits of number, time and memory.
 
 mod accepting;
-#[cfg(test)]
-mod keep_alive;
 mod limits;
 
 use std::io;

@@ -85,7 +85,9 @@ fn what_was_flushed_is_there_after_every_kill() {
                     io.wait(id).unwrap();
                 }
                 io.run(WireCommand::flush()).unwrap();
-                given.iter_mut().for_each(|versions| drop(versions.drain(..versions.len() - 1)));
+                for versions in &mut given {
+                    drop(versions.drain(..versions.len() - 1));
+                }
             }
         }
         // The last write may be under way, in part, or not there at all.

@@ -13,7 +13,9 @@ impl Ssd {
         self.context.begin_housekeeping();
         self.let_in(now);
         self.break_what_is_due(now);
-        self.make_changes_due(now);
+        while let Some(change) = self.changes.due(now) {
+            self.make_change(now, change);
+        }
         debug_assert!(self.schedule.next().min(self.changes.next()) > now, "all that was due has been done");
         self.watch_dies(now);
         self.begin_late_flush(now);
@@ -73,18 +75,13 @@ impl Ssd {
     /// Has the handle of `identifier` refer to an empty reclaim unit, as the host commands. Does nothing without handles.
     pub fn update_handle(&mut self, now: Nanos, identifier: PlacementId) {
         self.handles.update(now, (&mut self.cores, &mut self.context), identifier);
-        self.settle(now);
+        // Which settles; nothing else is due before its time.
+        self.house_event(now);
     }
 
     /// Changes that were due, made or refused.
     pub fn changes(&self) -> &[Change] {
         self.changes.done()
-    }
-
-    fn make_changes_due(&mut self, now: Nanos) {
-        while let Some(change) = self.changes.due(now) {
-            self.make_change(now, change);
-        }
     }
 
     #[cold]

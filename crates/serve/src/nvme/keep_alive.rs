@@ -13,12 +13,11 @@ use std::time::Duration;
 
 use outlast_units::Bytes;
 
-use super::ClientSessions;
+use super::NvmeProtocol;
 use crate::clock::monotonic;
 use crate::net::{ClientListener, ListenAddress, SocketPoller, WakeSource};
-use crate::nvme::NvmeProtocol;
 use crate::protocol::{BlockRequest, ExportAbilities, ExportFacts, ExportOffer, ExportSizes};
-use crate::session::{ExportTarget, ProtocolListener, RequestOrigin, SessionBackend};
+use crate::session::{ClientSessions, ExportTarget, ProtocolListener, RequestOrigin, SessionBackend};
 
 const NQN: &str = "nqn.2026-11.org.outlast:drive";
 /// Keep-alive time-out of the host.
@@ -120,8 +119,8 @@ fn a_host_that_is_silent_for_twice_its_time_out_is_evicted_and_no_sooner() {
     turns.turn();
     let after = monotonic();
     let limit = 2 * KEEP_ALIVE;
-    let next =
-        turns.clients.enforce_limits(before + limit - Duration::from_millis(1), &turns.poller).unwrap();
+    let just_before = before + KEEP_ALIVE + KEEP_ALIVE.saturating_sub(Duration::from_millis(1));
+    let next = turns.clients.enforce_limits(just_before, &turns.poller).unwrap();
     assert_eq!(turns.clients.clients(), 1, "it still has its controller");
     assert!((before + limit..=after + limit).contains(&next.unwrap()), "the loop wakes up for it");
     turns.clients.enforce_limits(after + limit, &turns.poller).unwrap();
