@@ -118,7 +118,7 @@ impl FlashCore {
         context.let_waiting_go();
     }
 
-    /// Moves the units in `mask` that the read of `tag` has brought, but for those in `lost`, where flash may have no room for all of them.
+    /// Moves the units in `mask` that the read of `tag` has brought, except for those in `lost`, where flash may have no room for all of them.
     #[inline(never)]
     fn move_what_fits(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64, lost: u64) {
         let stream = self.tasks.stream(tag.task);
