@@ -233,8 +233,9 @@ impl<T: Copy> Flash<T> {
         self.wake_of::<false>(now, die, demands)
     }
 
-    /// As [`Flash::wake`], with `PLAIN` in a room that [is plain](Flash::is_plain).
-    #[inline]
+    /// As [`Flash::wake`], with `PLAIN` in a room that [is plain](Flash::is_plain), where the die chooses in the frame of the caller.
+    #[allow(clippy::inline_always, reason = "after nearly every event of a die")]
+    #[inline(always)]
     pub fn wake_of<const PLAIN: bool>(
         &mut self,
         now: Nanos,
@@ -242,27 +243,10 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         match self.dies[die].phase {
-            DiePhase::Idle => self.take_turn::<PLAIN>(now, die, demands),
+            DiePhase::Idle if PLAIN => self.pick_next::<true>(now, die, demands),
+            DiePhase::Idle => self.take_turn::<false>(now, die, demands),
             DiePhase::Reading if !PLAIN => self.begin_another_read(now, die, demands),
             _ => DieStep::Nothing,
-        }
-    }
-
-    /// [`Flash::wake_of`] in the frame of its caller.
-    #[allow(clippy::inline_always, reason = "after nearly every event of a die")]
-    #[inline(always)]
-    pub fn wake_here<const PLAIN: bool>(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        if !PLAIN {
-            self.wake_of::<false>(now, die, demands)
-        } else if self.dies[die].phase == DiePhase::Idle {
-            self.pick_next::<true>(now, die, demands)
-        } else {
-            DieStep::Nothing
         }
     }
 

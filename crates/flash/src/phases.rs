@@ -14,10 +14,11 @@ impl<T: Copy> Flash<T> {
             return self.handle_pipe_event(now, die);
         }
         if !self.is_about_to_end(die) {
-            return DieEvent::Continues(self.advance_phase_of::<false>(now, die));
+            return DieEvent::Continues(self.advance_phase::<false>(now, die));
         }
         let current = self.dies[die].current;
-        let op = self.take_ended(now, die);
+        let op = *self.ending(die);
+        self.free_ended(now, die, op.kind());
         self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
         DieEvent::Ended(op)
     }
@@ -26,20 +27,6 @@ impl<T: Copy> Flash<T> {
     #[inline]
     pub fn is_about_to_end(&self, die: DieId) -> bool {
         matches!(self.dies[die].phase, DiePhase::ReadTransfer | DiePhase::Array)
-    }
-
-    /// Begins the next phase of the operation on `die`, in a room that [is plain](Flash::is_plain), where none is about to end. As
-    /// [`Flash::handle_event`], without its checks.
-    #[inline]
-    pub fn advance_phase(&mut self, now: Nanos, die: DieId) -> DieStep {
-        self.advance_phase_of::<true>(now, die)
-    }
-
-    /// Takes the operation that [is about to end](Flash::is_about_to_end) on `die`: the die is free.
-    fn take_ended(&mut self, now: Nanos, die: DieId) -> FlashOp<T> {
-        let op = *self.ending(die);
-        self.free_ended(now, die, op.kind());
-        op
     }
 
     /// The operation that [is about to end](Flash::is_about_to_end) on `die`, in a room that [is plain](Flash::is_plain). It is read before
@@ -61,9 +48,11 @@ impl<T: Copy> Flash<T> {
         state.release(now);
     }
 
+    /// Begins the next phase of the operation on `die`, where none is about to end, with `PLAIN` in a room that [is plain](Flash::is_plain). As
+    /// [`Flash::handle_event`], without its checks.
     #[allow(clippy::inline_always, reason = "once for each read, in the frame of its event")]
     #[inline(always)]
-    fn advance_phase_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
+    pub fn advance_phase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
         if state.phase == DiePhase::Suspending {

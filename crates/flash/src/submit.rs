@@ -58,11 +58,12 @@ impl<T: Copy> Flash<T> {
         queue: DieQueue,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        if queue != DieQueue::Reads {
-            return self.wake_of::<PLAIN>(now, die, demands);
+        // An operation that is no read does not suspend another.
+        if queue != DieQueue::Reads && self.dies[die].phase == DiePhase::Array {
+            return DieStep::Nothing;
         }
-        if !self.gathering {
-            return self.start_or_suspend_of::<PLAIN>(now, die, demands);
+        if queue != DieQueue::Reads || !self.gathering {
+            return self.start_or_suspend::<PLAIN>(now, die, demands);
         }
         let state = &mut self.dies[die];
         if state.gathered == NIL {
@@ -118,19 +119,10 @@ impl<T: Copy> Flash<T> {
         self.gathered = dies;
     }
 
-    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
+    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it; with `PLAIN` in a room that
+    /// [is plain](Flash::is_plain).
     #[inline]
-    pub fn start_or_suspend(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        self.start_or_suspend_of::<false>(now, die, demands)
-    }
-
-    #[inline]
-    fn start_or_suspend_of<const PLAIN: bool>(
+    pub fn start_or_suspend<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,

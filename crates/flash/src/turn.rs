@@ -1,5 +1,7 @@
 //! The choice of an idle die: which operation it takes up next.
 
+#![allow(clippy::inline_always, reason = "each die chooses and starts in one frame")]
+
 use crate::die::DiePhase;
 use crate::die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery, TurnReason};
 use crate::flash::Flash;
@@ -30,7 +32,6 @@ impl<T: Copy> Flash<T> {
     }
 
     /// The choice itself.
-    #[allow(clippy::inline_always, reason = "as serve_host")]
     #[inline(always)]
     pub(crate) fn pick_next<const PLAIN: bool>(
         &mut self,
@@ -74,7 +75,6 @@ impl<T: Copy> Flash<T> {
 
     /// Starts an operation on a die that has none suspended and owes no background task its turn. `urgent`: collection goes before host programs, and
     /// once in [`HOST_IN_A_ROW`] + 1 operations before reads; `passed`: collection was asked for that reason and has nothing to do.
-    #[allow(clippy::inline_always, reason = "each die chooses and starts in one frame")]
     #[inline(always)]
     fn serve_host<const PLAIN: bool>(
         &mut self,
@@ -118,7 +118,6 @@ impl<T: Copy> Flash<T> {
     }
 
     /// Starts the first operation in the queue of `task`, or asks the task for a read.
-    #[allow(clippy::inline_always, reason = "as serve_host")]
     #[inline(always)]
     fn start_or_ask_task<const PLAIN: bool>(
         &mut self,
@@ -134,7 +133,6 @@ impl<T: Copy> Flash<T> {
         self.start::<PLAIN>(now, die, op)
     }
 
-    #[allow(clippy::inline_always, reason = "as serve_host")]
     #[inline(always)]
     fn ask_task<const PLAIN: bool>(
         &mut self,
@@ -206,7 +204,6 @@ impl<T: Copy> Flash<T> {
     }
 
     /// Gives die `die`, which has not been woken since, the read that it asked for in `ask`.
-    #[allow(clippy::inline_always, reason = "as Flash::submit")]
     #[inline(always)]
     pub fn give_read(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery, read: FlashOp<T>) -> DieStep {
         debug_assert!(ask.may_start(), "more internal operations than there may be");
@@ -270,7 +267,6 @@ impl<T: Copy> Flash<T> {
     }
 
     /// Takes the first operation from the queue of `task`, if there is one and it may start now.
-    #[allow(clippy::inline_always, reason = "as serve_host")]
     #[inline(always)]
     fn take_queued(&mut self, die: DieId, task: InternalTask) -> Option<u32> {
         let state = &mut self.dies[die];

@@ -2,7 +2,7 @@
 
 use crate::support::modes::host_mode;
 use outlast_decisions::SuperblockState;
-use outlast_ftl::{Ftl, FtlOptions, StreamCause};
+use outlast_ftl::{Ftl, FtlOptions, MovingUnits, StreamCause};
 use outlast_media::{DefectConfig, Geometry, UnitBytes};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::rng::SplitMix;
@@ -228,12 +228,14 @@ impl Rig {
         if mask == 0 {
             return;
         }
-        let mut moving = self.ftl.moving_units(pu, mask);
+        let mut moving = MovingUnits::of(&self.ftl, pu, mask);
         while !moving.are_done() && self.ftl.can_append(stream) {
+            let left = self.ftl.layout().units_per_pu() - self.ftl.stream(stream).begun_units();
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             let (before, after) = (relocated.before, relocated.after);
             assert_eq!(before.stale + after.stale, 0);
-            assert!(before.moved != 0 && (after.moved == 0 || relocated.completed.is_some()));
+            assert_eq!(before.moved == left, relocated.completed.is_some());
+            assert!(before.moved != 0 && before.moved <= left && (after.moved == 0 || before.moved == left));
             self.moved += before.moved + after.moved;
             self.pending.extend(relocated.completed);
         }

@@ -30,10 +30,24 @@ impl Ssd {
         self.is_settling = true;
         let mut watch = LivelockWatch::new(0);
         loop {
-            if !self.context.is_settled() {
-                self.settle_next(now);
-            } else if !self.go_on_splitting(now) {
-                break;
+            if self.context.is_settled() {
+                if !self.go_on_splitting(now) {
+                    break;
+                }
+            } else if let Some(effect) = self.context.take_effect() {
+                self.apply(now, effect);
+            } else {
+                let core = self.context.first_due();
+                let command = self.context.is_command_due();
+                match core {
+                    Some(core) if !command || self.cores[core].is_due_first() => {
+                        if self.cores[core].settle(now, &mut self.context) {
+                            self.admit_waiting(now, core);
+                            self.let_held_go();
+                        }
+                    }
+                    _ => self.settle_around(now, command),
+                }
             }
             if watch.step() {
                 // Whoever waits: no time passes meanwhile, and so nothing completes.
@@ -56,40 +70,22 @@ impl Ssd {
         }
     }
 
-    /// A flush begins, or a move of the drive's own may.
+    /// Does what comes before or after all that is due on cores: a flush begins, or a move of the drive's own may, if `command`; else the next die
+    /// that has waited until nothing else is due goes on.
     #[inline(never)]
-    fn settle_command(&mut self, now: Nanos) {
-        match self.context.commands.flushes.take_due() {
-            Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
-            Some(request) => self.begin_barrier(now, request),
-            None => self.keep_moving(now),
+    fn settle_around(&mut self, now: Nanos, command: bool) {
+        if command {
+            return match self.context.commands.flushes.take_due() {
+                Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
+                Some(request) => self.begin_barrier(now, request),
+                None => self.keep_moving(now),
+            };
         }
-    }
-
-    /// Nothing is due on any core: the next die that waits for that goes on.
-    #[inline(never)]
-    fn settle_dies(&mut self, now: Nanos) {
         match self.context.take_query() {
             Some((die, ask)) => {
                 self.cores[self.context.places[die].core].answer_again(now, &mut self.context, die, ask);
             }
             None => self.wake_waiting(now),
-        }
-    }
-
-    #[inline]
-    fn settle_next(&mut self, now: Nanos) {
-        if let Some(effect) = self.context.take_effect() {
-            return self.apply(now, effect);
-        }
-        let core = self.context.first_due();
-        if self.context.is_command_due() && core.is_none_or(|core| !self.cores[core].is_due_first()) {
-            return self.settle_command(now);
-        }
-        let Some(core) = core else { return self.settle_dies(now) };
-        if self.cores[core].settle(now, &mut self.context) {
-            self.admit_waiting(now, core);
-            self.let_held_go();
         }
     }
 }

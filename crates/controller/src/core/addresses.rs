@@ -27,11 +27,9 @@ impl CoreContext {
     #[allow(clippy::inline_always, reason = "one comparison, mostly, for every unit of a command")]
     #[inline(always)]
     pub fn core_of(&self, unit: u64) -> (CoreId, Lpn) {
-        if self.flash_cores() == 1 { (CoreId(0), Lpn(unit as u32)) } else { self.core_of_several(unit) }
-    }
-
-    #[inline(never)]
-    fn core_of_several(&self, unit: u64) -> (CoreId, Lpn) {
+        if self.flash_cores() == 1 {
+            return (CoreId(0), Lpn(unit as u32));
+        }
         let (core, number) = self.former_core_of(unit);
         match &self.redirection {
             None => (core, number),

@@ -10,33 +10,30 @@ impl FlashCore {
     /// Takes `work`, which costs the processor `cost`. True if the core is to act on it at once, as it costs nothing and nothing else is being done.
     #[allow(clippy::inline_always, reason = "a comparison or two, mostly, for every unit of a command")]
     #[inline(always)]
-    pub fn take_unit(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: UnitWork) -> bool {
+    pub fn take_work(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        cost: Nanos,
+        work: impl FnOnce() -> CoreWork,
+    ) -> bool {
         let is_at_once = cost == Nanos::ZERO && self.cpu.is_free(now);
         if !is_at_once {
-            self.queue_unit(now, context, cost, work);
+            self.queue_work(now, context, cost, work());
         }
         is_at_once
     }
 
     /// `work` waits for its turn on the processor.
     #[inline(never)]
-    fn queue_unit(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: UnitWork) {
-        if self.is_of_page_before(context, work) {
-            self.cpu.take_another_unit(now, cost);
-        } else {
-            self.cpu.take(now, cost, CoreWork::Units { first: work, units: 1 });
+    fn queue_work(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: CoreWork) {
+        match work {
+            CoreWork::Units { first, .. } if self.is_of_page_before(context, first) => {
+                self.cpu.take_another_unit(now, cost);
+            }
+            _ => self.cpu.take(now, cost, work),
         }
         self.schedule(context);
-    }
-
-    /// Takes `work` of another kind than units, as [`FlashCore::take_unit`].
-    pub fn take_work(&mut self, now: Nanos, context: &mut CoreContext, cost: Nanos, work: CoreWork) -> bool {
-        if cost == Nanos::ZERO && self.cpu.is_free(now) {
-            return true;
-        }
-        self.cpu.take(now, cost, work);
-        self.schedule(context);
-        false
     }
 
     /// The work whose time has passed.

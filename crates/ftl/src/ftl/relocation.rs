@@ -19,6 +19,19 @@ pub struct MovingUnits {
 }
 
 impl MovingUnits {
+    /// Those units of program unit `pu` of `ftl`, of a superblock being relocated, that are set in bit mask `units`.
+    #[inline]
+    pub fn of(ftl: &Ftl, pu: Pu, units: u64) -> Self {
+        debug_assert!(units != 0, "no unit is to be moved");
+        let layout = ftl.space.layout();
+        let (superblock, first) = (layout.superblock_of_pu(pu), layout.first_slot_of(pu));
+        let valid = match ftl.space.superblocks().state(superblock) {
+            SuperblockState::Collecting => units & ftl.pages.map().valid_in(first, layout.units_per_pu()),
+            _ => 0,
+        };
+        Self { superblock, first, left: units, valid }
+    }
+
     /// True if all of them have moved, or were stale.
     #[inline]
     pub fn are_done(&self) -> bool {
@@ -60,19 +73,6 @@ impl Ftl {
             return 0;
         }
         self.pages.valid_units_of_any(&self.space, superblock, pu_within)
-    }
-
-    /// Those units of program unit `pu`, of a superblock being relocated, that are set in bit mask `units`, on their way to a stream.
-    #[inline]
-    pub fn moving_units(&self, pu: Pu, units: u64) -> MovingUnits {
-        debug_assert!(units != 0, "no unit is to be moved");
-        let layout = self.space.layout();
-        let (superblock, first) = (layout.superblock_of_pu(pu), layout.first_slot_of(pu));
-        let valid = match self.space.superblocks().state(superblock) {
-            SuperblockState::Collecting => units & self.pages.map().valid_in(first, layout.units_per_pu()),
-            _ => 0,
-        };
-        MovingUnits { superblock, first, left: units, valid }
     }
 
     /// Moves those of `moving` that are still valid to the frontier of `stream`, as far as the slots there follow one another: mostly all of them, of

@@ -2,7 +2,7 @@
 
 use super::rig::{Page, Rig};
 use outlast_decisions::SuperblockState;
-use outlast_ftl::StreamCause;
+use outlast_ftl::{MovingUnits, StreamCause};
 use outlast_settings::ftl::PartialPlace;
 use outlast_units::{BlockIndex, LocalDie, Pu, PuWithin, Stream, SuperblockId};
 
@@ -73,7 +73,7 @@ impl Rig {
         if mask == 0 {
             return;
         }
-        let mut moving = self.ftl.moving_units(pu, mask);
+        let mut moving = MovingUnits::of(&self.ftl, pu, mask);
         while !moving.are_done() && self.ftl.can_append(stream) {
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             if let Some(pu) = relocated.completed {

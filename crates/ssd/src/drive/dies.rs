@@ -56,6 +56,6 @@ impl Ssd {
             DieGoesOn::AtOnce => {}
             DieGoesOn::Settled => self.settle(now),
         }
-        self.cores[core].wake_here::<PLAIN>(now, &mut self.context, die);
+        self.cores[core].wake_of::<PLAIN>(now, &mut self.context, die);
     }
 }

@@ -117,7 +117,7 @@ impl Ssd {
         };
         let cost = Nanos(left * repair.mark_cost().0);
         self.context.commands.requests.add_part(request);
-        if self.cores[core].take_work(now, &mut self.context, cost, CoreWork::Mark { request }) {
+        if self.cores[core].take_work(now, &mut self.context, cost, || CoreWork::Mark { request }) {
             self.cores[core].marked(now, &mut self.context, request);
         }
     }
@@ -155,7 +155,7 @@ impl Ssd {
         }
         for (core, &cost) in costs.iter_indexed().filter(|&(_, &cost)| cost != Nanos::ZERO) {
             self.context.commands.requests.add_part(request);
-            self.cores[core].take_work(now, &mut self.context, cost, CoreWork::Search { request });
+            self.cores[core].take_work(now, &mut self.context, cost, || CoreWork::Search { request });
         }
     }
 

@@ -207,8 +207,9 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "a comparison, mostly, for every unit of a command")]
     #[inline(always)]
     pub(crate) fn hand_over(&mut self, now: Nanos, core: CoreId, cost: Nanos, work: UnitWork) {
-        if self.cores[core].take_unit(now, &mut self.context, cost, work) {
-            self.execute_here(now, core, work);
+        let units = || CoreWork::Units { first: work, units: 1 };
+        if self.cores[core].take_work(now, &mut self.context, cost, units) {
+            self.execute(now, core, work);
         }
     }
 

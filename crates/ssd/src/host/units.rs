@@ -10,15 +10,9 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 
 impl Ssd {
     /// Flash core `core` acts on one unit of a command.
-    #[inline(never)]
-    pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
-        self.execute_here(now, core, work);
-    }
-
-    /// [`Ssd::execute`] in the frame of its caller.
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
-    pub(super) fn execute_here(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+    pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         debug_assert!(
             work.lpn == Lpn::NONE
                 || u32::from(work.first) + u32::from(work.sectors) <= self.context.size.sectors_per_unit,
@@ -123,13 +117,10 @@ impl Ssd {
     /// True if a write covers only a part of a unit the rest of which cannot be read: nothing whole could be written.
     #[inline]
     pub(super) fn is_rest_lost(&self, core: CoreId, work: UnitWork) -> bool {
-        u32::from(work.sectors) != self.context.size.sectors_per_unit && self.is_rest_of_part_lost(core, work)
-    }
-
-    #[inline(never)]
-    fn is_rest_of_part_lost(&self, core: CoreId, work: UnitWork) -> bool {
-        let (core, work) = self.directory().holder_of_rest(core, work);
-        self.cores[core].ftl().is_lost(work.lpn)
+        u32::from(work.sectors) != self.context.size.sectors_per_unit && {
+            let (core, work) = self.directory().holder_of_rest(core, work);
+            self.cores[core].ftl().is_lost(work.lpn)
+        }
     }
 
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
@@ -166,11 +157,11 @@ impl Ssd {
     )]
     #[inline(always)]
     pub(crate) fn queue_write(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
-        let is_first = !self.cores[core].buffer().any_waits();
-        if is_first && self.cores[core].may_enter(now, &write) {
+        let own = &mut self.cores[core];
+        if !own.buffer().any_waits() && own.may_enter(now, &write) {
             self.admit(now, core, write);
         } else {
-            self.cores[core].wait_for_room(now, &mut self.context, write);
+            own.wait_for_room(now, &mut self.context, write);
         }
     }
 
@@ -185,20 +176,23 @@ impl Ssd {
 
     /// Lets writes in that wait for room on core `core`, as far as there is some, or until one of them has made something due that comes first.
     pub(crate) fn admit_waiting(&mut self, now: Nanos, core: CoreId) {
-        while let Some(write) = self.cores[core].buffer().first_waiting() {
-            if self.cores[core].may_enter(now, &write) {
-                self.cores[core].end_waiting(now, &mut self.context, &write.work);
+        loop {
+            let own = &mut self.cores[core];
+            let Some(write) = own.buffer().first_waiting() else { break };
+            if own.may_enter(now, &write) {
+                own.end_waiting(now, &mut self.context, &write.work);
                 self.admit(now, core, write);
-            } else if self.cores[core].is_hopeless(now, &mut self.context, write) {
-                self.cores[core].end_waiting(now, &mut self.context, &write.work);
+            } else if own.is_hopeless(now, &mut self.context, write) {
+                own.end_waiting(now, &mut self.context, &write.work);
                 self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
-                self.cores[core].note_blocked(now, &mut self.context, write.stream);
+                own.note_blocked(now, &mut self.context, write.stream);
                 return;
             }
-            if self.cores[core].is_due_before_admission(&self.context) {
-                self.cores[core].make_due(&mut self.context, Due::Admit);
+            let own = &mut self.cores[core];
+            if own.is_due_before_admission(&self.context) {
+                own.make_due(&mut self.context, Due::Admit);
                 return;
             }
         }
@@ -209,7 +203,17 @@ impl Ssd {
     #[inline]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
-        self.cores[core].unblock(now, &mut self.context);
+        let own = &mut self.cores[core];
+        own.unblock(now, &mut self.context);
+        let is_whole = u32::from(write.work.sectors) == self.context.size.sectors_per_unit;
+        if is_whole
+            && self.context.redirection.is_none()
+            && !self.context.heeds_writes()
+            && !self.context.config.bytes
+        {
+            // All that the checks of other writes look for is absent.
+            return own.enter(now, &mut self.context, write, None);
+        }
         let work = write.work;
         if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.context.finish_parts(now, work.request, 1);

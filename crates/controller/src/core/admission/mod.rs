@@ -26,9 +26,11 @@ impl FlashCore {
 
     /// `write` waits behind those that do.
     #[inline]
-    pub fn wait_for_room(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) {
+    pub fn wait_for_room(&mut self, now: Nanos, context: &mut CoreContext, mut write: WaitingWrite) {
         if context.ledger.is_some() {
-            return self.wait_noted(now, context, write);
+            // What it has gone through is set apart.
+            let short = self.buffer.blocked_until(now);
+            context.note(|ledger| ledger.set_apart(&mut write.work, short));
         }
         let buffer = &mut self.buffer;
         let first = buffer.first_waiting().unwrap_or(write).stream;
@@ -50,17 +52,6 @@ impl FlashCore {
     pub fn wait_first(&mut self, now: Nanos, context: &mut CoreContext, write: WaitingWrite) {
         self.buffer.wait_first(write);
         self.note_blocked(now, context, write.stream);
-    }
-
-    /// `write` waits, and what it has gone through is set apart.
-    #[inline(never)]
-    fn wait_noted(&mut self, now: Nanos, context: &mut CoreContext, mut write: WaitingWrite) {
-        let short = self.buffer.blocked_until(now);
-        context.note(|ledger| ledger.set_apart(&mut write.work, short));
-        let buffer = &mut self.buffer;
-        let first = buffer.first_waiting().unwrap_or(write).stream;
-        buffer.wait(write);
-        self.note_blocked(now, context, first);
     }
 
     /// The write that has waited longest, `work`, waits no more.

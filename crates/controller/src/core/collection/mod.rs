@@ -13,7 +13,7 @@ pub(crate) use tasks::NextRead;
 pub use tasks::Tasks;
 pub(super) use victim::VictimPart;
 
-use crate::core::{CoreContext, Due, FlashCore};
+use crate::core::{Buffer, CoreContext, Due, FlashCore};
 use crate::health::Reason;
 use crate::op::{InternalTask, Purpose};
 use outlast_ftl::{ConsideredUnits, MovingUnits, RelocatedUnits};
@@ -96,11 +96,12 @@ impl FlashCore {
         if context.fallible || lost != 0 {
             self.move_what_fits(now, context, tag, mask, lost);
         } else {
-            let mut moving = self.ftl.moving_units(tag.pu, mask);
+            let mut moving = MovingUnits::of(&self.ftl, tag.pu, mask);
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             self.note_relocated(now, context, tag.task, stream, relocated);
             if !moving.are_done() {
-                self.move_rest(now, context, tag.task, stream, moving);
+                // The rest of them, which goes to another superblock.
+                self.move_what_fits(now, context, tag, moving.left(), 0);
             }
         }
         let is_moved = self.tasks.read_ended(tag.task);
@@ -117,30 +118,14 @@ impl FlashCore {
         context.let_waiting_go();
     }
 
-    /// Moves the rest of `moving`, for which the superblock under way had no slots that follow one another.
-    #[inline(never)]
-    fn move_rest(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        task: InternalTask,
-        stream: Stream,
-        mut moving: MovingUnits,
-    ) {
-        while !moving.are_done() {
-            let relocated = self.ftl.relocate_units(stream, &mut moving);
-            self.note_relocated(now, context, task, stream, relocated);
-        }
-    }
-
-    /// Moves the units in `mask` that the read of `tag` has brought, but for those in `lost`, where flash may have no room for all of them.
+    /// Moves the units in `mask` that the read of `tag` has brought, except for those in `lost`, where flash may have no room for all of them.
     #[inline(never)]
     fn move_what_fits(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64, lost: u64) {
         let stream = self.tasks.stream(tag.task);
         let mut mask = mask;
         while mask != 0 {
             let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
-            let mut moving = self.ftl.moving_units(tag.pu, run);
+            let mut moving = MovingUnits::of(&self.ftl, tag.pu, run);
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             mask = mask & !run | moving.left();
             self.note_relocated(now, context, tag.task, stream, relocated);
@@ -163,7 +148,8 @@ impl FlashCore {
     ) {
         let RelocatedUnits { before, after, completed } = relocated;
         let joins_host = self.buffer.pacer().credit().is_mixed() && task == InternalTask::Gc;
-        self.count_considered(before, joins_host);
+        let FlashCore { tasks, buffer, .. } = self;
+        count_considered(tasks, buffer, before, joins_host);
         if let Some(pu) = completed {
             let full = self.ftl.layout().units_per_pu();
             if joins_host {
@@ -174,18 +160,8 @@ impl FlashCore {
             self.program_parity(now, context, stream);
         }
         if after != ConsideredUnits::default() {
-            self.count_considered(after, joins_host);
-        }
-    }
-
-    /// Units of a victim need no room any more: those that the host has written or trimmed since their read began, and those that `joins_host` puts
-    /// among the host's.
-    #[inline]
-    fn count_considered(&mut self, units: ConsideredUnits, joins_host: bool) {
-        self.tasks.leave(units.stale);
-        if joins_host {
-            self.tasks.leave(units.moved);
-            self.buffer.take_in(units.moved);
+            let FlashCore { tasks, buffer, .. } = self;
+            count_considered(tasks, buffer, after, joins_host);
         }
     }
 
@@ -291,5 +267,16 @@ impl FlashCore {
         {
             self.start_relocation(now, context, InternalTask::WearLeveling, cold, Reason::Wear, None);
         }
+    }
+}
+
+/// Units of a victim need no room any more: those that the host has written or trimmed since their read began, and those that `joins_host` puts among
+/// the host's.
+#[inline]
+fn count_considered(tasks: &mut Tasks, buffer: &mut Buffer, units: ConsideredUnits, joins_host: bool) {
+    tasks.leave(units.stale);
+    if joins_host {
+        tasks.leave(units.moved);
+        buffer.take_in(units.moved);
     }
 }

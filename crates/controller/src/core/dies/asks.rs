@@ -2,7 +2,7 @@
 
 use crate::core::{CoreContext, Due, FlashCore, NextRead};
 use crate::op::{InternalTask, OpKind, Purpose};
-use outlast_flash::{DieStep, FlashOp, FlashOpId, TaskReadAnswer, TaskReadQuery};
+use outlast_flash::{DieStep, FlashOp, TaskReadAnswer, TaskReadQuery};
 use outlast_ftl::ReadCause;
 use outlast_units::{DieId, Nanos};
 
@@ -19,7 +19,7 @@ impl FlashCore {
     ) {
         match next {
             DieStep::Nothing => {}
-            DieStep::Sensing(pages) => self.sensing(now, context, die, pages),
+            DieStep::Sensing(pages) => self.sensing(now, context, die, pages, None),
             DieStep::Asks(ask) => self.answer(now, context, die, ask),
             DieStep::SensingBeside(_) | DieStep::PlaneFree => self.follow_on(now, context, die, next),
         }
@@ -31,8 +31,8 @@ impl FlashCore {
         loop {
             match next {
                 DieStep::Nothing => return,
-                DieStep::Sensing(pages) => return self.sensing(now, context, die, pages),
-                DieStep::SensingBeside(pages) => self.sensing(now, context, die, pages),
+                DieStep::Sensing(pages) => return self.sensing(now, context, die, pages, None),
+                DieStep::SensingBeside(pages) => self.sensing(now, context, die, pages, None),
                 DieStep::PlaneFree => {}
                 DieStep::Asks(ask) => return self.answer(now, context, die, ask),
             }
@@ -40,28 +40,22 @@ impl FlashCore {
         }
     }
 
-    /// Die `die` has begun to sense the units of a read, on so many pages.
+    /// Die `die` has begun to sense the units of a read, on so many pages, for `cause`, where that is known already.
     #[allow(clippy::inline_always, reason = "a few steps, once for each read")]
     #[inline(always)]
-    fn sensing(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, pages: u32) {
-        let op = context.flash.sensed(die);
-        let sensed = context.flash.op(op);
-        let Purpose { kind, task, cookie, has_record, .. } = sensed.tag;
-        let cause = if has_record { context.reads[cookie].cause() } else { kind.cause(task) };
-        self.sensing_for(now, context, op, cause, pages);
-    }
-
-    /// The units of read `op` are being sensed, on so many pages, for `cause`.
-    #[allow(clippy::inline_always, reason = "as FlashCore::sensing")]
-    #[inline(always)]
-    fn sensing_for(
+    fn sensing(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
-        op: FlashOpId,
-        cause: ReadCause,
+        die: DieId,
         pages: u32,
+        cause: Option<ReadCause>,
     ) {
+        let op = context.flash.sensed(die);
+        let cause = cause.unwrap_or_else(|| {
+            let Purpose { kind, task, cookie, has_record, .. } = context.flash.op(op).tag;
+            if has_record { context.reads[cookie].cause() } else { kind.cause(task) }
+        });
         context.counters.reads[cause] += u64::from(pages);
         if context.fallible {
             self.sense(now, context, op);
@@ -101,9 +95,8 @@ impl FlashCore {
                 let next = context.flash.give_read(now, die, ask, FlashOp::read(place, mask, tag));
                 return match next {
                     DieStep::Sensing(pages) => {
-                        // What it is for is known here, and not looked up.
-                        let op = context.flash.sensed(die);
-                        self.sensing_for(now, context, op, OpKind::RelocationRead.cause(ask.task()), pages);
+                        let cause = OpKind::RelocationRead.cause(ask.task());
+                        self.sensing(now, context, die, pages, Some(cause));
                     }
                     _ => self.follow_on(now, context, die, next),
                 };

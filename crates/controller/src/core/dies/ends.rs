@@ -2,7 +2,7 @@
 
 use crate::core::{CoreContext, Effect, FlashCore};
 use crate::op::{Op, OpKind, Purpose, UnitWork};
-use outlast_flash::{BlockRow, DieEvent, FlashOp, FlashOpKind};
+use outlast_flash::{DieEvent, FlashOp, FlashOpKind};
 use outlast_units::slab::NIL;
 use outlast_units::{DieId, Lpn, Nanos, Pu};
 
@@ -30,7 +30,7 @@ impl FlashCore {
     ) -> DieGoesOn {
         let ended = if PLAIN {
             if !context.flash.is_about_to_end(die) {
-                let next = context.flash.advance_phase(now, die);
+                let next = context.flash.advance_phase::<true>(now, die);
                 self.follow(now, context, die, next);
                 return DieGoesOn::ByItself;
             }
@@ -93,7 +93,10 @@ impl FlashCore {
                     return DieGoesOn::ByItself;
                 }
                 if self.reread(now, context, tag.cookie) {
-                    self.sense_again(now, context, die, ended.place(), tag);
+                    // The die senses again what is missing.
+                    let again = FlashOp::read(ended.place(), context.reads[tag.cookie].failing, tag);
+                    let next = context.flash.sense_again(now, die, again);
+                    self.follow(now, context, die, next);
                     return DieGoesOn::ByItself;
                 }
             }
@@ -116,21 +119,6 @@ impl FlashCore {
     fn note_read(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64) {
         self.keep_read(tag.pu, mask);
         context.note_way(now, &mut UnitWork::new(tag.request(), Lpn::NONE, 0, 0), true);
-    }
-
-    /// The die of the read of `tag` at `place`, which has a record, senses again what is missing.
-    #[inline(never)]
-    fn sense_again(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        die: DieId,
-        place: BlockRow,
-        tag: Purpose,
-    ) {
-        let again = FlashOp::read(place, context.reads[tag.cookie].failing, tag);
-        let next = context.flash.sense_again(now, die, again);
-        self.follow(now, context, die, next);
     }
 
     /// The program of `tag`, `units` of whose units carry data, has ended well.

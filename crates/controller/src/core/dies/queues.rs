@@ -115,22 +115,15 @@ impl FlashCore {
 
     /// Die `die` looks at its queue, as all units of a command are in it.
     pub fn look_up(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        let next = context.flash.start_or_suspend(now, die, |_| self.demand());
+        let next = context.flash.start_or_suspend::<false>(now, die, |_| self.demand());
         self.follow(now, context, die, next);
     }
 
     /// Starts work on a die if it is idle; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::wake_of")]
+    #[inline(always)]
     pub fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
         let next = context.flash.wake_of::<PLAIN>(now, die, |_| self.demand());
-        self.follow(now, context, die, next);
-    }
-
-    /// [`FlashCore::wake_of`] in the frame of its caller.
-    #[allow(clippy::inline_always, reason = "after nearly every event of a die")]
-    #[inline(always)]
-    pub fn wake_here<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        let next = context.flash.wake_here::<PLAIN>(now, die, |_| self.demand());
         self.follow(now, context, die, next);
     }
 
