@@ -16,7 +16,9 @@ USER_TB = 7.68
 """Size of the drive."""
 
 
-def runs(setting: Setting, *, scenario: str, caches: Sequence[Mapping[str, Any]], pages: Mapping[str, int]) -> list[Cell]:
+def runs(
+    setting: Setting, *, scenario: str, caches: Sequence[Mapping[str, Any]], pages: Mapping[str, int]
+) -> list[Cell]:
     """Four cells for each of `caches`: with and without handles, all that was written and its first four fifths.
 
     `small` is the percentage of the drive that small objects have, `written` their share of the bytes, `terabytes` what
