@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from outlast import endurance
 from outlast.cli.paper import beside, console, ruled
-from outlast.report import closed, found, risk, served, sheet
+from outlast.report import closed, found, placement, risk, served, sheet
 from outlast.report.array import parity_shares, unloaded_s
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
@@ -29,8 +29,6 @@ Row = tuple[str, str, str]
 """A figure's name, its value, and what is to be said of it."""
 LEAST_SHARE = 1e-3
 """Share of the write amplification below which a cause is not named."""
-MOST_HANDLES = 4
-"""Handles whose write amplification is shown, the dearest first."""
 
 
 def show(result: Result) -> None:
@@ -45,7 +43,7 @@ def show(result: Result) -> None:
         *_served(summary),
         *_rates(summary),
         *_writes(summary),
-        *_handles(summary),
+        *placement.rows(summary),
         *_wear(summary),
         *_array(summary),
     ]
@@ -131,21 +129,6 @@ def _writes(summary: dict[str, Any]) -> list[Row]:
     if note := served.collected_note(summary):
         note_text += f"; {note}"
     return [("write amplification", f"{wa['total']:.3f}", note_text)]
-
-
-def _handles(summary: dict[str, Any]) -> list[Row]:
-    """A row on reclaim unit handles: how many the host wrote through, what each cost, what collection mixed."""
-    if (figures := summary.get("placement")) is None:
-        return []
-    used = [own for own in figures["handles"] if own["host_bytes"]]
-    shown = sorted(used, key=lambda own: own["write_amplification"], reverse=True)[:MOST_HANDLES]
-    said = [f"handle {own['handle']} {own['write_amplification']:.3f}" for own in shown]
-    rest = len(used) - len(shown)
-    text = f"write amplification: {', '.join(said)}" if said else "the host wrote nothing"
-    text += f", {rest} more below" if rest else ""
-    if mixed := sum(own["mixed_bytes"] for own in figures["handles"]):
-        text += f"; {size(mixed)} lie beside data of other handles"
-    return [("handles", f"{len(used)} of {len(figures['handles'])}", text)]
 
 
 def _wear(summary: dict[str, Any]) -> list[Row]:
