@@ -135,6 +135,13 @@ def test_a_configuration_that_cannot_be_is_refused_with_value_and_limit(outlast:
     assert "device.ftl.streams = 2: must be 1 with device.placement" in done.stderr
 
 
+def test_the_terminal_says_what_each_handle_cost(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(SCENARIO)
+    (tmp_path / "job.fio").write_text("[a]\nrw=write\nbs=64k\nsize=64m\nfdp=1\nplids=0,2\n")
+    said = " ".join(outlast("run", str(tmp_path / "scenario.toml"), "--out", str(tmp_path / "out")).stdout.split())
+    assert re.search(r"handles 2 of 3 write amplification: handle \d \d\.\d{3}, handle \d \d\.\d{3}", said), said
+
+
 def test_the_report_says_what_each_handle_cost(tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(SCENARIO)
     (tmp_path / "job.fio").write_text("[a]\nrw=randwrite\nbs=64k\nsize=64m\nfdp=1\n")

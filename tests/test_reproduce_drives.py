@@ -295,6 +295,6 @@ def test_fitted_points_exist() -> None:
 
 def test_drives_are_run_if_they_are_named() -> None:
     assert [known.name for known, _ in command.select([])] == list(PAPERS)
-    assert [known.name for known, _ in command.select(["hrm", "drives"])] == ["hrm", *DRIVES]
+    assert [known.name for known, _ in command.select(["hrm", *DRIVES])] == ["hrm", *DRIVES]
     ((known, figures),) = command.select(["drives/rates", "waf"])
     assert (known.name, [figure.name for figure in figures]) == ("drives", ["waf", "rates"])

@@ -4,6 +4,7 @@ mod support;
 
 mod breaking;
 mod collection_oracle;
+mod configurations;
 mod covers;
 mod map_flush;
 mod model;

@@ -1,5 +1,5 @@
 //! Reclaim unit handles: what isolation costs and saves, against a simulator of superblocks in plain vectors that knows nothing of the layer's code; what
-//! never lies together; and that no configuration comes to a stop.
+//! never lies together.
 //!
 //! **Tolerance.** That of `collection_oracle`: a superblock of spare space either way, what the host overwrites of a handle's data while it fills half a
 //! superblock, and six standard errors of sampling. Of a single handle, which moves but a part, the error is larger by the root of its share.
@@ -13,7 +13,6 @@ use outlast_settings::placement::HandleIsolation::{InitiallyIsolated, Persistent
 use outlast_settings::placement::{FdpConfiguration, HandleIsolation, PlacementConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Lpn};
-use proptest::prelude::*;
 
 const SUPERBLOCKS: usize = 400;
 const SLOTS: usize = 128;
@@ -119,7 +118,7 @@ fn pages(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-fn drive(
+pub(crate) fn drive(
     superblocks: u32,
     pages_per_block: u32,
     units: u64,
@@ -264,72 +263,4 @@ fn one_handle_is_no_handle() {
     let none = figures(&[]);
     assert!(none.victims > 100);
     assert_eq!((figures(&[InitiallyIsolated]), figures(&[PersistentlyIsolated])), (none, none));
-}
-
-proptest! {
-    /// More handles than superblocks could serve are refused, with value and limit; all others write for ever.
-    #[test]
-    fn no_configuration_comes_to_a_stop(
-        kinds in prop::collection::vec(any::<bool>(), 1..14),
-        superblocks in 4u32..80,
-        spare in 1u64..75,
-        seed in any::<u64>(),
-    ) {
-        let handles: Vec<_> =
-            kinds.iter().map(|&own| if own { InitiallyIsolated } else { PersistentlyIsolated }).collect();
-        let slots = u64::from(superblocks) * 16;
-        let units = (slots * (100 - spare) / 100).max(1);
-        let mut ftl = match drive(superblocks, 8, units, &handles) {
-            Ok(ftl) => ftl,
-            Err(error) => {
-                prop_assert!(error.to_string().contains("must") || error.to_string().contains("needed"), "{}", error);
-                return Ok(());
-            }
-        };
-        let mut rng = SplitMix::new(seed, "writes");
-        for _ in 0..8 * slots {
-            // Now and then a handle takes no writes for long, and now and then one beyond the list is named.
-            let identifier = if rng.below(4) == 0 { rng.below(50) } else { rng.below(3) };
-            let stream = ftl.streams().host(identifier as u16, 0);
-            prop_assert!(ftl.write_untimed(stream, Lpn(rng.below(units) as u32)).is_ok(), "the drive is full");
-        }
-        ftl.self_check().map_err(TestCaseError::fail)?;
-    }
-}
-
-/// A ring over all pages, `ring` of 16 writes, beside uniform writes.
-fn ring_and_uniform(ring: u64, seed: u64) -> impl FnMut() -> u64 {
-    let mut rng = SplitMix::new(seed, "ring");
-    let mut at = 0;
-    move || {
-        if rng.below(16) < ring {
-            at = (at + 1) % UNITS;
-            at
-        } else {
-            rng.below(UNITS)
-        }
-    }
-}
-
-#[test]
-fn a_ring_beside_random_writes_costs_what_a_plain_simulator_says() {
-    for ring in [8, 12] {
-        let (mut oracle, mut next) = (Oracle::new(), ring_and_uniform(ring, 1));
-        (0..UNITS).for_each(|page| oracle.write_to(0, page, false));
-        (0..BEFORE).for_each(|_| oracle.write_to(0, next(), false));
-        let before: u64 = oracle.moved.iter().sum();
-        (0..COUNTED).for_each(|_| oracle.write_to(0, next(), false));
-        let expected = (oracle.moved.iter().sum::<u64>() - before) as f64;
-
-        let (mut ftl, mut next) = (large(&[]), ring_and_uniform(ring, 2));
-        let write = |ftl: &mut Ftl, page: u64| {
-            ftl.write_untimed(ftl.streams().host(0, 0), Lpn(page as u32)).unwrap();
-        };
-        (0..UNITS).for_each(|page| write(&mut ftl, page));
-        (0..BEFORE).for_each(|_| write(&mut ftl, next()));
-        let before = ftl.figures().written[ProgramCause::Gc];
-        (0..COUNTED).for_each(|_| write(&mut ftl, next()));
-        let off = (ftl.figures().written[ProgramCause::Gc] - before) as f64 / expected - 1.0;
-        assert!(off.abs() < SAMPLING + 2.0 * ONE_OF_SPARE, "{ring} of 16: {:+.2} %", 100.0 * off);
-    }
 }

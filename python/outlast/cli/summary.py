@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from outlast import endurance
 from outlast.cli.paper import beside, console, ruled
-from outlast.report import closed, found, risk, served, sheet
+from outlast.report import closed, found, placement, risk, served, sheet
 from outlast.report.array import parity_shares, unloaded_s
 from outlast.report.errors import can_fail
 from outlast.report.figure import CAUSES, amplification_by_cause
@@ -39,7 +39,14 @@ def show(result: Result) -> None:
     load = f"{device['model']}, {size(device['capacity_bytes'])}; {workload(summary)}"
     paper.print(load, markup=False)
     paper.print()
-    rows = [*_served(summary), *_rates(summary), *_writes(summary), *_wear(summary), *_array(summary)]
+    rows = [
+        *_served(summary),
+        *_rates(summary),
+        *_writes(summary),
+        *placement.rows(summary),
+        *_wear(summary),
+        *_array(summary),
+    ]
     if can_fail(summary):
         rows += _errors(summary)
     _print(paper, rows)

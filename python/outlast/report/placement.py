@@ -18,6 +18,23 @@ COLUMNS = {
     "mixed with others": "mixed_bytes",
     "left in its reclaim unit": "remaining_bytes",
 }
+MOST_HANDLES = 4
+"""Handles whose write amplification the terminal shows, the dearest first."""
+
+
+def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Row of the terminal: how many handles the host wrote through, what each cost, what collection mixed."""
+    if (figures := summary.get("placement")) is None:
+        return []
+    used = [own for own in figures["handles"] if own["host_bytes"]]
+    shown = sorted(used, key=lambda own: own["write_amplification"], reverse=True)[:MOST_HANDLES]
+    said = [f"handle {own['handle']} {own['write_amplification']:.3f}" for own in shown]
+    rest = len(used) - len(shown)
+    text = f"write amplification: {', '.join(said)}" if said else "the host wrote nothing"
+    text += f", {rest} more below" if rest else ""
+    if mixed := sum(own["mixed_bytes"] for own in figures["handles"]):
+        text += f"; {size(mixed)} lie beside data of other handles"
+    return [("handles", f"{len(used)} of {len(figures['handles'])}", text)]
 
 
 def section(summary: dict[str, Any]) -> Section:

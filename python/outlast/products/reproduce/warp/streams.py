@@ -27,7 +27,8 @@ def three_streams(
 
     A run has labels, `bytes` of the sequential writer, of the random one over the tail and of the jumper (only their
     ratios count), and `drive_writes` of the three together after the drive was filled once. `divided` is the divisor of
-    the published drive by mode, and a run that is `larger` has a smaller one; the size of sequential requests is divided, too, down to 4 KiB.
+    the published drive by mode; one that is `larger` is divided by less. Sequential requests are divided, too, down to
+    4 KiB.
     """
     file, divisor = setting.scenarios / scenario, divided[setting.mode.name]
     whole = api.resolve(str(file))
