@@ -22,6 +22,11 @@ description: Setting
 """Description in a sentence or two. Default: empty."""
 device: Device
 """The drive; of an array, each of its members."""
+expect: Setting
+"""What the result must show, by the dotted name of a figure: `"latency_us.read.p99" = "< 1ms"`. A limit is `<`, `<=`,
+`>` or `>=` and a number, with a unit where the figure has one, or two limits joined by `and`. `outlast run` ends
+with exit code 1 if one is not met. Default: nothing.
+"""
 extends: Setting
 """What this scenario starts from: the name of a preset, or the path of another scenario from this file's folder, or a
 list of them, of which later ones win. This file's own settings win over all.
@@ -55,7 +60,7 @@ namespace: Setting
 - placement_handles: Reclaim unit handles that it may use, by their numbers in the enabled configuration: a write
   with placement identifier i goes through the i-th of them, one with an identifier beyond them, or with none,
   through the first. Absent: those of `device.placement`.
-- read_only: True for a namespace that takes no writes from hosts of NVMe. Default: false.
+- read_only: True for a namespace that takes no writes from hosts of `NVMe`. Default: false.
 """
 policies: Policies
 """Decisions that code of your own takes."""
