@@ -30,10 +30,8 @@ if TYPE_CHECKING:
         presets,
         resolve,
         run,
-        scenario_schema,
         show_preset,
         snapshot,
-        sweep_schema,
         validate,
     )
     from outlast.comparison import Comparison, compare
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from outlast.errors import ControlError, DriveError, MediumError, OutputError
     from outlast.repeats import Repeats, repeat
     from outlast.result import Figures, Result, load
+    from outlast.schemas import scenario_schema, sweep_schema
     from outlast.serving import Served, serve
     from outlast.simulation import Simulation, State, open, restore  # noqa: A004 - `outlast.open`
     from outlast.sweeps import Sweep, load_sweep, sweep
@@ -84,14 +83,14 @@ _HOMES = {
     "resolve": "outlast.api",
     "restore": "outlast.simulation",
     "run": "outlast.api",
-    "scenario_schema": "outlast.api",
+    "scenario_schema": "outlast.schemas",
     "serve": "outlast.serving",
     "policies": "outlast.policies",
     "settings": "outlast.settings",
     "show_preset": "outlast.api",
     "snapshot": "outlast.api",
     "sweep": "outlast.sweeps",
-    "sweep_schema": "outlast.api",
+    "sweep_schema": "outlast.schemas",
     "trace_convert": "outlast.traces",
     "trace_info": "outlast.traces",
     "validate": "outlast.api",

@@ -70,7 +70,7 @@ def tree() -> dict[str, Setting]:
 
 @cache
 def _schema() -> Node:
-    from outlast.api import scenario_schema
+    from outlast.schemas import scenario_schema
 
     return scenario_schema()
 

@@ -143,7 +143,7 @@ Examples:
 )
 def schema_command(sweep: bool, of: str | None) -> None:
     """Print the JSON Schema of scenario files, for editors that complete and check them, or of results."""
-    from outlast.api import scenario_schema, sweep_schema
+    from outlast.schemas import scenario_schema, sweep_schema
     from outlast.shapes import json_schema
 
     if sweep and of is not None:

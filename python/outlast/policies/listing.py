@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from outlast import _core, api
+from outlast import _core, schemas
 from outlast.policies.questions import QUESTIONS
 
 CHOICES = {
@@ -46,7 +46,7 @@ SUPERBLOCKS = "the superblocks of a flash core (outlast.policies.View)"
 
 def decisions() -> dict[str, dict[str, Any]]:
     """Decisions by name: description, setting, built-in policies with theirs, and the view that user code gets."""
-    schema = api.scenario_schema()
+    schema = schemas.scenario_schema()
     user_policies = _of(schema, "policies")["properties"]
     found = {}
     for name, setting in CHOICES.items():

@@ -1,0 +1,19 @@
+"""JSON Schemas of the files that people write: scenarios and sweeps."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+    return dict(json.loads(resources.files("outlast").joinpath("scenario.schema.json").read_text("utf-8")))
+
+
+def sweep_schema() -> dict[str, Any]:
+    """The JSON Schema of sweep files."""
+    from outlast.sweeps import keys
+
+    return keys.schema()
