@@ -264,3 +264,33 @@ fn one_handle_is_no_handle() {
     assert!(none.victims > 100);
     assert_eq!((figures(&[InitiallyIsolated]), figures(&[PersistentlyIsolated])), (none, none));
 }
+
+#[test]
+fn a_ring_beside_random_writes_costs_what_a_plain_simulator_says() {
+    for ring in [8, 12] {
+        let draw = |seed| {
+            let (mut rng, mut at) = (SplitMix::new(seed, "ring"), 0);
+            move || {
+                let in_ring = rng.below(16) < ring;
+                at = (at + u64::from(in_ring)) % UNITS;
+                if in_ring { at } else { rng.below(UNITS) }
+            }
+        };
+        let (mut oracle, mut next) = (Oracle::new(), draw(1));
+        (0..UNITS).for_each(|page| oracle.write_to(0, page, false));
+        (0..BEFORE).for_each(|_| oracle.write_to(0, next(), false));
+        let before: u64 = oracle.moved.iter().sum();
+        (0..COUNTED).for_each(|_| oracle.write_to(0, next(), false));
+        let expected = (oracle.moved.iter().sum::<u64>() - before) as f64;
+
+        let (mut ftl, mut next) = (large(&[]), draw(2));
+        let write = |ftl: &mut Ftl, page: u64| {
+            ftl.write_untimed(ftl.streams().host(0, 0), Lpn(page as u32)).unwrap();
+        };
+        (0..UNITS).chain((0..BEFORE).map(|_| next())).for_each(|page| write(&mut ftl, page));
+        let before = ftl.figures().written[ProgramCause::Gc];
+        (0..COUNTED).for_each(|_| write(&mut ftl, next()));
+        let off = (ftl.figures().written[ProgramCause::Gc] - before) as f64 / expected - 1.0;
+        assert!(off.abs() < SAMPLING + 2.0 * ONE_OF_SPARE, "{ring} of 16: {:+.2} %", 100.0 * off);
+    }
+}

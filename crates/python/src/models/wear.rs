@@ -81,13 +81,13 @@ fn model_waf_hot_cold<'py>(
 fn model_waf_isolated<'py>(
     py: Python<'py>,
     spare: Column<'py>,
-    space: Column<'py>,
+    user_space: Column<'py>,
     writes: Column<'py>,
     pages: Column<'py>,
 ) -> PyResult<Out<'py>> {
-    each(py, [&spare, &space, &writes, &pages], |[spare, space, writes, pages]| {
+    each(py, [&spare, &user_space, &writes, &pages], |[spare, user_space, writes, pages]| {
         let pages = Some(pages).filter(|pages| !pages.is_nan());
-        IsolatedHandle { space, writes, pages }.whole_drive(spare)
+        IsolatedHandle { space: user_space, writes, pages }.whole_drive(spare)
     })
 }
 
