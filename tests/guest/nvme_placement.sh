@@ -41,6 +41,7 @@ decoded configs fdp configs /dev/nvme0 -e 1
 decoded usage fdp usage /dev/nvme0 -e 1
 decoded status fdp status /dev/nvme0n1
 decoded events fdp events /dev/nvme0 -e 1 -E
+decoded lost lba-status-log /dev/nvme0
 decoded endurance endurance-log /dev/nvme0 -g 1
 decoded directives dir-receive /dev/nvme0n1 -D 0 -O 1 -H
 decoded effects effects-log /dev/nvme0

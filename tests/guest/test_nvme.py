@@ -87,6 +87,7 @@ def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path) ->
         "usage",
         "status",
         "events",
+        "lost",
         "endurance",
         "directives",
         "effects",
