@@ -14,7 +14,7 @@ use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
 use crate::requests::{CompletedRequest, OnRows};
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
-use outlast_device::{Command, Completion, Outcome, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
 use outlast_workload::{RequestPacing, Workload, WorkloadRequest};
@@ -197,11 +197,14 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
             self.state.warming = false;
             self.state.measure_from(at, self.device);
         }
-        let Some(issued) = self.state.issued[completion.tag.0 as usize].take() else {
+        let Some(mut issued) = self.state.issued[completion.tag.0 as usize].take() else {
             self.extra_completed(completion);
             return false;
         };
         self.state.free_tags.push(completion.tag.0);
+        if issued.command.op > Op::LbaStatus && self.settle_in_zone(&mut issued, completion) {
+            return true;
+        }
         self.state.recorder.completed(&issued.command, issued.at, at, completion.outcome);
         if self.state.requests.is_some() {
             self.record_request(&issued, completion);
@@ -210,6 +213,19 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         if completion.outcome == Outcome::Ok {
             self.state.recorder.by_state.record(condition, digits, issued.command.op, at - issued.at);
         }
+        self.state.done += 1;
+        true
+    }
+
+    /// Records the completion of a command that changes the state of a zone; an append counts as a write from here on, and gives false.
+    #[cold]
+    fn settle_in_zone(&mut self, issued: &mut IssuedCommand, completion: &Completion) -> bool {
+        if issued.command.op == Op::Append {
+            issued.command.op = Op::Write;
+            return false;
+        }
+        self.device.take_parts(completion.tag);
+        self.state.recorder.zone_managed(&issued.command, issued.at, completion.at, completion.outcome);
         self.state.done += 1;
         true
     }

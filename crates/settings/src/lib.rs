@@ -8,3 +8,4 @@ pub mod array;
 pub mod drive;
 pub mod ftl;
 pub mod placement;
+pub mod zones;

@@ -11,6 +11,7 @@ mod restored;
 mod space;
 mod utilisation;
 mod views;
+mod zones;
 
 pub use figures::RberLevels;
 pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};
