@@ -45,6 +45,7 @@ pub(crate) use programs::MapPrograms;
 pub(crate) use programs::MapTimer;
 pub use reading::Recent;
 pub use restored::{check_restored_operations, cores_free_at};
+pub use zone_resets::ZoneReset;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;

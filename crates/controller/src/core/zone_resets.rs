@@ -7,12 +7,35 @@ use crate::op::InternalTask;
 use outlast_decisions::SuperblockState;
 use outlast_device::Outcome;
 use outlast_ftl::StreamCause;
-use outlast_units::{Lpn, Nanos, Stream, SuperblockId};
+use outlast_units::{Lpn, Nanos, Pu, Stream, SuperblockId};
 
 /// Superblocks that are to be erased for resets, in order, and the reset that waits for each.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct ZoneResets {
-    superblocks: Vec<(SuperblockId, HostRequestId)>,
+    superblocks: Vec<ResetSuperblock>,
+}
+
+/// A superblock that is erased for a reset.
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+struct ResetSuperblock {
+    superblock: SuperblockId,
+    /// [`HostRequestId::NONE`] where nobody waits any more.
+    request: HostRequestId,
+    /// How long the erasure of its blocks takes; zero for tBERS.
+    time: Nanos,
+}
+
+/// What a reset is to do with a zone on a flash core.
+#[derive(Clone, Copy, Debug)]
+pub struct ZoneReset {
+    /// The reset.
+    pub request: HostRequestId,
+    /// Units of the zone: the first, the one after the last that the host has written, and the one after the last.
+    pub units: (Lpn, Lpn, Lpn),
+    /// The stream that fills the zone.
+    pub stream: Option<Stream>,
+    /// Time for which dies are busy with a zone that the host has written wholly; absent: that of block erasures.
+    pub time: Option<Nanos>,
 }
 
 impl ZoneResets {
@@ -23,29 +46,28 @@ impl ZoneResets {
 
     /// Power has failed: nobody waits any more, but the superblocks are erased all the same.
     pub(super) fn power_failed(&mut self) {
-        for (_, request) in &mut self.superblocks {
-            *request = HostRequestId::NONE;
+        for own in &mut self.superblocks {
+            own.request = HostRequestId::NONE;
         }
     }
 }
 
 impl FlashCore {
-    /// Units from `first` to `end` of a zone are stale; the superblocks that have held them, and hold nothing else, are erased for reset `request`, of which
-    /// each is a part. `stream`: that of the zone, whose superblock is closed. Returns the number of superblocks.
-    pub fn reset_zone(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        (first, end): (Lpn, Lpn),
-        stream: Option<Stream>,
-        request: HostRequestId,
-    ) -> u64 {
-        let superblocks = self.drop_units(first, end);
+    /// The units of a zone are stale; the superblocks that have held them, and hold nothing else, are erased, each as a part of the reset. The superblock
+    /// that the zone's stream has open is closed. Returns the number of superblocks.
+    pub fn reset_zone(&mut self, now: Nanos, context: &mut CoreContext, reset: ZoneReset) -> u64 {
+        let ZoneReset { request, units: (first, written, end), stream, time } = reset;
+        let mut superblocks = self.drop_units(first, written);
+        for (superblock, _) in self.drop_units(written, end) {
+            if superblocks.iter().all(|&(own, _)| own != superblock) {
+                superblocks.push((superblock, 0));
+            }
+        }
         if let Some(stream) = stream {
             self.close_stream(now, context, stream);
         }
         let mut count = 0;
-        for superblock in superblocks {
+        for (superblock, units) in superblocks {
             let view = self.ftl.superblock(superblock);
             let is_host = self.ftl.streams().cause(view.stream()) == StreamCause::Host;
             if !is_host && view.state() == SuperblockState::Open {
@@ -54,21 +76,26 @@ impl FlashCore {
             }
             count += 1;
             context.commands.requests.add_part(request);
-            self.resets.superblocks.push((superblock, request));
+            // One superblock after another, each by its share of what the host has written: together that of the zone.
+            let share = f64::from(units) / f64::from(end - first);
+            let time = time.map_or(Nanos::ZERO, |time| Nanos(((time.0 as f64 * share) as u64).max(1)));
+            self.resets.superblocks.push(ResetSuperblock { superblock, request, time });
         }
         self.make_due(context, Due::Collect);
         count
     }
 
-    /// Units from `first` to `end` are stale, for good. Returns the superblocks in which they were.
-    pub fn drop_units(&mut self, first: Lpn, end: Lpn) -> Vec<SuperblockId> {
-        let mut superblocks: Vec<SuperblockId> = Vec::new();
+    /// Units from `first` to `end` are stale, for good. Returns the superblocks in which they were, and how many in each.
+    pub fn drop_units(&mut self, first: Lpn, end: Lpn) -> Vec<(SuperblockId, u32)> {
+        let mut superblocks: Vec<(SuperblockId, u32)> = Vec::new();
         for lpn in Lpn::each(first..end) {
             let slot = self.ftl.lookup(lpn);
             if slot.is_some() {
                 let superblock = self.ftl.layout().superblock_of(slot);
-                if superblocks.last() != Some(&superblock) && !superblocks.contains(&superblock) {
-                    superblocks.push(superblock);
+                // Mostly the last one.
+                match superblocks.iter_mut().rev().find(|(own, _)| *own == superblock) {
+                    Some((_, units)) => *units += 1,
+                    None => superblocks.push((superblock, 1)),
                 }
             }
             self.forget_read(lpn);
@@ -98,7 +125,7 @@ impl FlashCore {
             return;
         }
         let mut at = 0;
-        while let Some(&(superblock, _)) = self.resets.superblocks.get(at) {
+        while let Some(&ResetSuperblock { superblock, .. }) = self.resets.superblocks.get(at) {
             let view = self.ftl.superblock(superblock);
             match view.state() {
                 SuperblockState::Sealed if view.valid() == 0 && view.may_be_erased() => {
@@ -125,6 +152,22 @@ impl FlashCore {
         }
     }
 
+    /// How long the erasure of program unit `pu`'s block takes; zero for tBERS.
+    #[inline]
+    pub(super) fn reset_time(&self, pu: Pu) -> Nanos {
+        if self.resets.is_empty() {
+            Nanos::ZERO
+        } else {
+            self.reset_time_of(self.ftl.layout().place(pu).superblock)
+        }
+    }
+
+    #[cold]
+    fn reset_time_of(&self, superblock: SuperblockId) -> Nanos {
+        let own = self.resets.superblocks.iter().find(|own| own.superblock == superblock);
+        own.map_or(Nanos::ZERO, |own| own.time)
+    }
+
     /// Programs what is begun of moved data, padded: a victim waits for it that is erased before the superblocks of a reset.
     fn program_moved(&mut self, now: Nanos, context: &mut CoreContext) {
         for stream in self.ftl.streams().all() {
@@ -143,8 +186,9 @@ impl FlashCore {
     #[cold]
     #[inline(never)]
     pub(super) fn reset_ended(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
-        let Some(at) = self.resets.superblocks.iter().position(|&(own, _)| own == superblock) else { return };
-        let (_, request) = self.resets.superblocks.remove(at);
+        let find = |own: &ResetSuperblock| own.superblock == superblock;
+        let Some(at) = self.resets.superblocks.iter().position(find) else { return };
+        let ResetSuperblock { request, .. } = self.resets.superblocks.remove(at);
         if request != HostRequestId::NONE {
             context.finish_parts(now, request, 1);
         }

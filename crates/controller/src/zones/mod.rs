@@ -57,6 +57,8 @@ pub struct Zones {
     long_reads: Vec<(Tag, u32)>,
     /// Finishes and resets whose completion comes later than their work on flash ends, and by how much.
     later: Vec<(HostRequestId, Nanos)>,
+    /// Resets that have not been carried out, with the state of their zone before.
+    before_reset: VecDeque<(ZoneId, (ZoneState, u64))>,
     /// Zones of which commands waited when power last failed.
     cut_short: Vec<ZoneId>,
     counts: ZoneCounts,
@@ -103,6 +105,7 @@ impl Zones {
             fills: Vec::new(),
             long_reads: Vec::new(),
             later: Vec::new(),
+            before_reset: VecDeque::new(),
             cut_short: Vec::new(),
             counts: ZoneCounts::default(),
             streams,
@@ -165,7 +168,15 @@ impl Zones {
                 }
                 place
             }
-            Op::ManageZone => self.table.manage(command.zone_action, command.lba).map(|zone| (zone, 0)),
+            Op::ManageZone => {
+                let zone = layout.place(command.lba).0;
+                let before = (self.table.state(zone), self.table.written(zone));
+                let managed = self.table.manage(command.zone_action, command.lba);
+                if managed.is_ok() && command.zone_action == ZoneAction::Reset {
+                    self.before_reset.push_back((zone, before));
+                }
+                managed.map(|zone| (zone, 0))
+            }
             // Deallocation is advice, and a zone is deallocated by its reset.
             Op::Trim | Op::LbaStatus => {
                 command.sectors = 0;
@@ -192,6 +203,12 @@ impl Zones {
                 Outcome::Zone(error)
             }
         }
+    }
+
+    /// State of `zone`, and sectors written, before the first reset of it that has not been carried out.
+    pub fn take_before_reset(&mut self, zone: ZoneId) -> (ZoneState, u64) {
+        let at = self.before_reset.iter().position(|&(own, _)| own == zone);
+        at.and_then(|at| self.before_reset.remove(at)).map_or((ZoneState::Empty, 0), |(_, before)| before)
     }
 
     /// Sectors that the host asked for with read `tag`, where it gets more than the capacity of the zone holds.
@@ -375,6 +392,7 @@ impl Zones {
         self.fills.clear();
         self.long_reads.clear();
         self.later.clear();
+        self.before_reset.clear();
         self.cut_short = self.ways.iter().filter(|way| !way.held.is_empty()).map(|way| way.zone).collect();
         for way in &mut self.ways {
             *way = ZoneWay { stream: way.stream, ..ZoneWay::new(way.zone) };

@@ -2,7 +2,7 @@
 
 use crate::host::CommandSplit;
 use crate::ssd::Ssd;
-use outlast_controller::{HostRequestId, UnitWork, WaitingWrite, ZoneFill, Zones, zone_layout};
+use outlast_controller::{HostRequestId, UnitWork, WaitingWrite, ZoneFill, ZoneReset, Zones, zone_layout};
 use outlast_device::{Command, Outcome, Tag, ZoneAction, ZoneId, ZoneState, ZoneTable};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
@@ -189,13 +189,17 @@ impl Ssd {
     }
 
     fn reset_zone(&mut self, now: Nanos, request: HostRequestId, zone: ZoneId, stream: Option<Stream>) {
-        let kept = self.kept_of(zone);
+        let (first, end) = self.units_of(zone);
+        let time = self.context.config.zones.as_ref().and_then(|zones| zones.erase_time);
+        let share = u64::from(self.context.size.sectors_per_unit) * self.cores.len() as u64;
         let Some(zones) = &mut self.context.zones else { return };
-        let range = zones.range(zone);
-        zones.set_time(request, ZoneAction::Reset, kept != 0 && kept != range.end - range.first);
-        let (mut superblocks, units) = (0, self.units_of(zone));
+        let (state, sectors) = zones.take_before_reset(zone);
+        zones.set_time(request, ZoneAction::Reset, state.is_active() && sectors != 0);
+        let written = first + sectors.div_ceil(share) as u32;
+        let mut superblocks = 0;
         for core in self.cores.indices() {
-            superblocks += self.cores[core].reset_zone(now, &mut self.context, units, stream, request);
+            let reset = ZoneReset { request, units: (first, written, end), stream, time };
+            superblocks += self.cores[core].reset_zone(now, &mut self.context, reset);
         }
         if let Some(zones) = &mut self.context.zones {
             zones.count_reset(superblocks);
