@@ -34,3 +34,4 @@ mod threads;
 mod wear;
 mod without_building;
 mod write_amplification;
+mod zones;
