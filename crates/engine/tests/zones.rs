@@ -135,3 +135,22 @@ fn what_does_not_go_with_zones_is_refused_by_name() {
         assert!(message.contains(name), "\"{message}\" does not name {name}");
     }
 }
+
+/// Writes and appends of the drive that was measured, of which a twentieth is built, take the times that it was fitted to.
+#[test]
+fn the_measured_drive_takes_its_times() {
+    let whole = include_str!("../../../scenarios/zones/wd-zn540.toml");
+    let part =
+        whole.replace("count = 904", "count = 40").replace("blocks_per_plane = 928", "blocks_per_plane = 64");
+    let write = |command: &str| {
+        let text = part.replace("requests = 200000", &format!("command = \"{command}\"\nrequests = 20000"));
+        run(&text).latency_us.write.unwrap().mean
+    };
+    let times = [write("write"), write("append")];
+    assert!((times[0] / 11.36 - 1.0).abs() < 0.1 && (times[1] / 14.83 - 1.0).abs() < 0.1, "{times:?} us");
+    let text = part.replace("size = \"4KiB\"", "size = \"64KiB\"\nfinish_at = 0.5\nzones = 2");
+    let zones = run(&text.replace("requests = 200000", "requests = 34500")).zones.unwrap();
+    let (finish, reset) = (zones.latency_us.finish.unwrap().mean, zones.latency_us.reset.unwrap().mean);
+    assert!((finish / 456_700.0 - 1.0).abs() < 0.03, "{finish} us");
+    assert!((reset / 8_490.0 - 1.0).abs() < 0.3, "{reset} us");
+}
