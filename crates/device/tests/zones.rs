@@ -33,10 +33,13 @@ fn in_state(state: ZoneState) -> ZoneTable {
     table
 }
 
+/// The state that follows, or the refusal.
+type Next = Result<ZoneState, ZoneError>;
+
 /// The state machine of the specification (NVM Express Zoned Namespace Command Set 1.1, section 2.1.1): rows are states; columns the actions open, close,
 /// finish, reset and offline, a write of one block, and one that fills the zone.
 #[rustfmt::skip]
-const TRANSITIONS: [(ZoneState, [Result<ZoneState, ZoneError>; 5], [Result<ZoneState, ZoneError>; 2]); 7] = [
+const TRANSITIONS: [(ZoneState, [Next; 5], [Next; 2]); 7] = [
     (Empty,          [Ok(ExplicitlyOpen), Err(Refused), Ok(Full),     Ok(Empty),    Err(Refused)], [Ok(ImplicitlyOpen), Ok(Full)]),
     (ImplicitlyOpen, [Ok(ExplicitlyOpen), Ok(Closed),   Ok(Full),     Ok(Empty),    Err(Refused)], [Ok(ImplicitlyOpen), Ok(Full)]),
     (ExplicitlyOpen, [Ok(ExplicitlyOpen), Ok(Closed),   Ok(Full),     Ok(Empty),    Err(Refused)], [Ok(ExplicitlyOpen), Ok(Full)]),

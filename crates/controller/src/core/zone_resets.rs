@@ -145,7 +145,7 @@ impl FlashCore {
                 // Units of another zone are in it: collection moved them there, and will erase it. Or there is nothing left to erase.
                 SuperblockState::Sealed if view.valid() != 0 => self.reset_ended(now, context, superblock),
                 SuperblockState::Free | SuperblockState::Retired => {
-                    self.reset_ended(now, context, superblock)
+                    self.reset_ended(now, context, superblock);
                 }
                 _ => at += 1,
             }

@@ -87,8 +87,7 @@ pub struct ZoneRange {
 impl Zones {
     /// Empty zones, as `table` has them.
     pub fn new(config: &ZonesConfig, table: ZoneTable) -> Self {
-        #[allow(clippy::cast_possible_truncation, reason = "at most 128 active zones, as validated")]
-        let streams = zone_streams(config) as u16;
+        let streams = u16::from(zone_streams(config));
         let config = ZoneTimes {
             writes_rest: config.finish == FinishCost::Written,
             finish: config.finish_time,

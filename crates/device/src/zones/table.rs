@@ -91,7 +91,7 @@ impl ZoneTable {
     /// Zones by state, in the order of [`ZoneState::ALL`].
     pub fn by_state(&self) -> [u32; ZoneState::ALL.len()] {
         let mut counts = [0; ZoneState::ALL.len()];
-        for zone in self.zones.iter() {
+        for zone in &self.zones {
             counts[zone.state as usize] += 1;
         }
         counts

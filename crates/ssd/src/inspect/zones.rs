@@ -1,6 +1,7 @@
 //! The host's addresses of a drive with zones, where the drive speaks of its own, which have no gaps.
 
 use crate::ssd::Ssd;
+use outlast_controller::Zones;
 use outlast_device::{Extent, ExtentState, Extents, Held, LbaRun, Peek, SectorRun, Tag, ZoneTable};
 use outlast_units::{Lba, SECTOR_BYTES};
 
@@ -34,7 +35,7 @@ impl Ssd {
 
     /// As `extents_of`, by the host's addresses.
     pub(crate) fn extents_in_zones(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
-        let Some(table) = self.zones_view().map(|zones| zones.table()) else { return Vec::new() };
+        let Some(table) = self.zones_view().map(Zones::table) else { return Vec::new() };
         let empty = ExtentState { allocated: false, lost: false, misplaced: false, volatile: false };
         let (mut extents, mut at) = (Extents::default(), lba.0);
         for Stretch { own, sectors, gap } in Self::stretches(table, lba, sectors) {
@@ -52,7 +53,7 @@ impl Ssd {
 
     /// As `peek_at`, by the host's addresses.
     pub(crate) fn peek_in_zones(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
-        let Some(table) = self.zones_view().map(|zones| zones.table()) else { return };
+        let Some(table) = self.zones_view().map(Zones::table) else { return };
         let (mut at, first) = (lba.0, to.len());
         for Stretch { own, sectors, gap } in Self::stretches(table, lba, sectors) {
             self.peek_at(own, sectors, to);
