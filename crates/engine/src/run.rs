@@ -6,6 +6,7 @@
 mod job_schedule;
 mod loops;
 mod state;
+mod zones;
 
 use crate::clock::ProgressTimer;
 use crate::drives::AsDriveSet;
@@ -213,19 +214,6 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         if completion.outcome == Outcome::Ok {
             self.state.recorder.by_state.record(condition, digits, issued.command.op, at - issued.at);
         }
-        self.state.done += 1;
-        true
-    }
-
-    /// Records the completion of a command that changes the state of a zone; an append counts as a write from here on, and gives false.
-    #[cold]
-    fn settle_in_zone(&mut self, issued: &mut IssuedCommand, completion: &Completion) -> bool {
-        if issued.command.op == Op::Append {
-            issued.command.op = Op::Write;
-            return false;
-        }
-        self.device.take_parts(completion.tag);
-        self.state.recorder.zone_managed(&issued.command, issued.at, completion.at, completion.outcome);
         self.state.done += 1;
         true
     }

@@ -2,6 +2,7 @@
 
 mod check;
 mod check_health;
+mod check_zones;
 mod extents;
 mod figures;
 mod handles;

@@ -11,6 +11,7 @@ pub(crate) mod redundant;
 pub(crate) mod torn;
 pub(crate) mod torture;
 pub(crate) mod unit;
+pub(crate) mod zoned;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
 use outlast_media::reliability::{Ecc, RereadConfig};

@@ -3,7 +3,7 @@
 use super::generator::{ZonedPlan, ZonedSource};
 use crate::error::bad_setting;
 use crate::pass::PassSeeds;
-use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget};
+use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget, ZonedTarget};
 use outlast_units::{Bytes, JsonSchema, Lba, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -125,12 +125,25 @@ impl ZonedSpec {
         if queue_depth == 0 {
             return refused("queue_depth", &queue_depth, "must be at least 1".to_owned());
         }
+        let plan = self.plan(&own, (size, zones, side_by_side), finish_at, read / 100.0, seeds);
+        Ok(self.workload(plan, size, queue_depth))
+    }
+
+    /// The plan of settings that have been checked.
+    fn plan(
+        &self,
+        own: &ZonedTarget,
+        (size, zones, side_by_side): (Bytes, u32, u32),
+        finish_at: f64,
+        read: f64,
+        seeds: PassSeeds,
+    ) -> ZonedPlan {
         let command = self.command.unwrap_or_default();
         let size_sectors = size.0 / SECTOR_BYTES;
         let block = u64::from(own.layout.block);
         let until =
             ((own.layout.capacity as f64 * finish_at / block as f64).ceil() as u64 * block).max(block);
-        let plan = ZonedPlan {
+        ZonedPlan {
             layout: own.layout,
             zones,
             side_by_side,
@@ -138,24 +151,27 @@ impl ZonedSpec {
             sectors: size_sectors as u32,
             until: until.min(own.layout.capacity),
             random_reset: self.reset == Some(ZoneResetPolicy::Random),
-            read: read / 100.0,
+            read,
             filled: own.filled.min(zones),
             requests: self.requests.unwrap_or(u64::MAX),
             bytes: self.bytes.map_or(u64::MAX, |bytes| bytes.0),
             seed: seeds.within("zoned").chance,
-        };
+        }
+    }
+
+    fn workload(&self, plan: ZonedPlan, size: Bytes, queue_depth: u32) -> Workload {
         let verb = if plan.append { "appends" } else { "writes" };
-        Ok(Workload {
+        Workload {
             pacing: RequestPacing::Closed { queue_depth },
             requests: self.requests,
             duration: self.duration,
             endless: self.requests.is_none() && self.bytes.is_none(),
             label: self.name.clone().unwrap_or_else(|| format!("zoned {verb} of {size}")),
-            footprint: Some(Lba(0)..Lba(own.layout.sectors())),
+            footprint: Some(Lba(0)..Lba(plan.layout.sectors())),
             notes: Vec::new(),
             ramp: Nanos::ZERO,
             jobs: None,
             source: Box::new(ZonedSource::new(plan)),
-        })
+        }
     }
 }
