@@ -15,7 +15,16 @@ from outlast.errors import DeviceError, DriveError, MediumError
 OPS = ("read", "write", "trim", "flush")
 """The operations of a batch; an array of small integers counts them from 0."""
 
-OUTCOMES = ("ok", "out of range", "read only", "medium error", "aborted")
+OUTCOMES = (
+    "ok",
+    "out of range",
+    "read only",
+    "medium error",
+    "aborted",
+    "invalid namespace",
+    "refused by its zone",
+    "invalid opcode",
+)
 """Outcomes of an operation; `Batch.outcome` indexes them."""
 
 Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
@@ -42,6 +51,8 @@ def raise_error(outcome: int, offset: int) -> NoReturn:
             raise DriveError(
                 f"offset {offset}: too few good blocks are left; the drive is read-only", errno.EROFS, offset
             )
+        case "refused by its zone":
+            raise DriveError(f"offset {offset}: the zone does not allow the command", errno.EINVAL, offset)
         case _:
             raise DriveError(f"offset {offset}: there was no power before it was done", errno.ESHUTDOWN, offset)
 

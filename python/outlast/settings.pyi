@@ -348,6 +348,8 @@ class Device(Setting):
     """Moving data before it becomes unreadable. Absent: never."""
     timing: DeviceTiming
     """How long flash operations take."""
+    zones: DeviceZones
+    """Zones: parts of the drive that are written from their start on and reset as a whole. Absent: none."""
 
 class DeviceController(Setting):
     coalesce: Setting
@@ -446,6 +448,8 @@ class DeviceController(Setting):
     """
 
 class DeviceControllerCommandCosts(Setting):
+    append: Setting
+    """For each zone append. Absent: as for each write."""
     read: Setting
     """For each read. Absent: `master_cost`."""
     write: Setting
@@ -1136,6 +1140,39 @@ class DeviceTimingSuspend(Setting):
     - false
     """
 
+class DeviceZones(Setting):
+    count: Setting  # type: ignore[assignment]
+    """Number of zones; 1 to 2^24. Their superblocks, those that are open, and those held back for moves must fit into
+    the flash.
+    """
+    erase_time: Setting
+    """Time for which the reset of a zone that the host has written wholly keeps its dies busy; of another by the share
+    written. At most 1 s. Absent: the time of a block erase for each of its superblocks with data.
+    """
+    finish: Setting
+    """What a finish does with the rest of the zone. Default: written.
+    - written: Writes it, as fast as the drive writes anything: wear and time, as measured on drives.
+    - free: Leaves it as it is: no block is programmed further.
+    """
+    finish_time: Setting
+    """Time that a finish takes beside what it writes, of a zone that is partly written; at most 1 s. Default: 0."""
+    max_active: Setting
+    """Most zones that are partly written or open (`NVMe`: Maximum Active Resources); 1 to 128, each with a write stream
+    and its open superblock. Default: 14.
+    """
+    max_open: Setting
+    """Most zones that are open at once (`NVMe`: Maximum Open Resources); at most `max_active`. Absent: `max_active`."""
+    reset_time: Setting
+    """Time that a reset takes beside the erasure of what is written; at most 1 s. Default: 0."""
+    reset_time_partial: Setting
+    """Time that a reset takes longer of a zone that is partly written and was not finished; at most 1 s. Default: 0."""
+    size: Setting
+    """From the start of one zone to that of the next; at least the capacity. Hosts such as Linux want a power of two.
+    Absent: the capacity, rounded up to a power of two.
+    """
+    superblocks: Setting
+    """Superblocks of each flash core in a zone; 1 to 4096. Their data is the capacity of the zone. Default: 1."""
+
 class Policies(Setting):
     code: Setting
     """Which code (data and parity units of a stripe) a superblock gets when it is opened, in the place of that of its
@@ -1281,6 +1318,8 @@ class Workload(Setting):
     """A stream drawn at random or counted up."""
     trace: WorkloadTrace
     """A recorded trace."""
+    zoned: WorkloadZoned
+    """A host that writes zones one after another, and resets them."""
 
 class WorkloadFio(Setting):
     file: Setting
@@ -1534,3 +1573,37 @@ class WorkloadTraceColumns(Setting):
     """
     write: Setting
     """Words or numbers in `op` that mean a write. Default: W, w, Write, write, WRITE, ws."""
+
+class WorkloadZoned(Setting):
+    bytes: Setting
+    """Ends with the request that reaches so many bytes read and written."""
+    command: Setting
+    """The command by which it writes. Default: write.
+    - write: Writes at the write pointer, which the host knows.
+    - append: Appends: the drive says where the data has gone.
+    """
+    duration: Setting
+    """Ends after so much simulated time."""
+    finish_at: Setting
+    """Share of a zone at which it is finished; above 0, at most 1. Default: 1, which leaves it to the last write."""
+    name: Setting
+    """A name for reports. Default: the command and size."""
+    queue_depth: Setting
+    """Requests kept in flight. Default: 1."""
+    read_percent: Setting
+    """Reads among the requests, in percent, of what has been written. Default: 0."""
+    requests: Setting
+    """Ends after so many reads and writes."""
+    reset: Setting
+    """Which full zone is reset where no zone is empty. Default: oldest.
+    - oldest: The one that became full first.
+    - random: Any, each as likely.
+    """
+    size: Setting
+    """Size of every request; a whole number of mapping units, at most the capacity of a zone. The last write to a zone
+    is shorter where it does not divide. Default: 4 KiB.
+    """
+    zones: Setting
+    """The first so many zones are used, at least one more than `zones_in_flight`. Default: all."""
+    zones_in_flight: Setting
+    """Zones that are written side by side, in turns; at most `device.zones.max_active`. Default: 1."""

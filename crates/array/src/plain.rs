@@ -266,7 +266,7 @@ impl PlainDevice {
             Op::Read => (self.config.read_latency, self.config.read_rate),
             Op::Write => (self.config.write_latency, self.config.write_rate),
             Op::LbaStatus => (self.config.status_latency, None),
-            Op::Trim | Op::Flush => (Nanos::ZERO, None),
+            Op::Trim | Op::Flush | Op::Append | Op::ManageZone => (Nanos::ZERO, None),
         };
         let span = latency + rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
         let end = if span == Nanos::ZERO {
@@ -338,6 +338,7 @@ impl PlainDevice {
                 }
             }
             Op::Flush => self.unflushed.clear(),
+            Op::Append | Op::ManageZone => return Outcome::InvalidOpcode,
             Op::LbaStatus => {
                 let runs = self.status_of(range);
                 self.status_out.insert(tag, runs);

@@ -85,6 +85,7 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         reliability: None,
         protection: None,
         placement: None,
+        zones: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

@@ -15,6 +15,7 @@ mod places;
 mod read;
 mod repair;
 mod size;
+mod zones;
 
 pub use commands::*;
 pub use core::*;
@@ -27,3 +28,4 @@ pub use places::*;
 pub use read::*;
 pub use repair::*;
 pub use size::*;
+pub use zones::{ZoneCounts, ZoneFill, ZoneRange, Zones, zone_layout, zone_streams};

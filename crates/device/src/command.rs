@@ -1,5 +1,6 @@
 //! What a host can ask and what it gets back.
 
+use crate::zones::{ZoneAction, ZoneError};
 use outlast_units::{ByteRate, Bytes, JsonSchema, Lba, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,20 @@ pub enum Op {
     /// `Device::take_lba_status`. Not a part of workloads.
     #[serde(skip)]
     LbaStatus,
+    /// Write sectors at the write pointer of the zone that begins at the address; the result is the first sector written (`NVMe`: Zone Append).
+    #[serde(skip)]
+    Append,
+    /// Change the state of the zone that begins at the address, by [`Command::zone_action`] (`NVMe`: Zone Management Send).
+    #[serde(skip)]
+    ManageZone,
+}
+
+impl Op {
+    /// True if the command brings data that is stored.
+    #[inline]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Append)
+    }
 }
 
 /// The placement identifier of a write command, `NVMe`'s directive-specific value: a stream of the streams directive or of SCSI stream
@@ -112,11 +127,19 @@ pub struct Command {
     pub limited_retry: bool,
     /// The submission queue through which it comes.
     pub queue: QueueId,
+    /// What [`Op::ManageZone`] does; ignored elsewhere.
+    pub zone_action: ZoneAction,
 }
 
 impl Command {
     /// Make every write acknowledged before it survive a loss of power.
     pub const FLUSH: Self = Self::new(Op::Flush, Lba(0), 0);
+
+    /// Changes the state of the zone that begins at `lba`.
+    #[must_use]
+    pub const fn manage_zone(action: ZoneAction, lba: Lba) -> Self {
+        Self { zone_action: action, ..Self::new(Op::ManageZone, lba, 0) }
+    }
 
     /// A command to the first namespace through queue 0, without placement identifier, forced unit access or limited retry.
     #[inline]
@@ -131,11 +154,12 @@ impl Command {
             fua: false,
             limited_retry: false,
             queue: QueueId(0),
+            zone_action: ZoneAction::Open,
         }
     }
 }
 
-// Commands are kept and copied for every request in flight: three words, with 2 bytes to spare.
+// Commands are kept and copied for every request in flight: three words, with 1 byte to spare.
 const _: () = assert!(size_of::<Command>() == 24);
 
 /// How a command ended.
@@ -154,6 +178,30 @@ pub enum Outcome {
     Aborted,
     /// The device has no such namespace; nothing was done.
     InvalidNamespace,
+    /// The zone does not allow the command; nothing was done.
+    Zone(ZoneError),
+    /// A command to zones, of a device that has none; nothing was done.
+    InvalidOpcode,
+}
+
+impl Outcome {
+    /// Number of kinds.
+    pub const KINDS: usize = 8;
+
+    /// Number of its kind, from 0, which is that of [`Outcome::Ok`]. All refusals by zones are of one kind.
+    #[inline]
+    pub const fn kind(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::OutOfRange => 1,
+            Self::ReadOnly => 2,
+            Self::MediumError => 3,
+            Self::Aborted => 4,
+            Self::InvalidNamespace => 5,
+            Self::Zone(_) => 6,
+            Self::InvalidOpcode => 7,
+        }
+    }
 }
 
 /// The value that a command returns beside its data, `NVMe`'s dwords 0 and 1 of a completion: the first sector that a zone append has

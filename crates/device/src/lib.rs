@@ -13,6 +13,7 @@ mod latency;
 mod peek;
 mod smart;
 mod status;
+mod zones;
 
 pub use command::{
     Command, CommandResult, Completion, Identity, NamespaceId, Op, Outcome, PlacementId, QueueId, Tag,
@@ -24,6 +25,9 @@ pub use latency::{Latencies, LatencyCause, LatencyParts};
 pub use peek::{Held, Peek};
 pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
+pub use zones::{
+    ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState, ZoneTable,
+};
 
 use outlast_units::{Lba, Nanos};
 
@@ -125,6 +129,11 @@ pub trait Device {
     /// Tells which commands will soon be submitted. Changes nothing that can be observed; a device may use it to bring
     /// its tables into the processor's cache.
     fn hint(&self, _upcoming: &[Command]) {}
+
+    /// The zones of the device, with their states and write pointers (`NVMe`: Zone Management Receive); `None` where it has none.
+    fn zones(&self) -> Option<&ZoneTable> {
+        None
+    }
 
     /// What the device is.
     fn identify(&self) -> Identity;

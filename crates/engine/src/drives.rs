@@ -42,8 +42,8 @@ impl AsDriveSet for ArrayVolume {
 /// Spare space that data can use, over user space: without spare blocks, bad blocks, and superblocks that are open or held back. Below
 /// zero where the remaining flash holds less than the capacity.
 pub(crate) fn effective_spare_factor(drive: &Ssd) -> f64 {
-    let user = drive.identify().capacity.0 as f64;
     let unit = drive.config().ftl.mapping_unit.0 as f64;
+    let user = drive.units() as f64 * unit;
     // The reserve is kept free; each stream has an open superblock, which is half empty on average.
     let usable: f64 = drive
         .ftls()

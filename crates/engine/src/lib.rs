@@ -84,7 +84,7 @@ pub use summary::{
     MountFigures, PlacementFigures, PreconditionState, PredictionFigures, ProtectionFigures, RberFigures,
     RebuildSummary, RedundancyFigures, RedundancyLost, ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures,
     StateTimes, SteadyState, StreamLatency, StripeRecovery, TailProbability, ThroughputFigures, TimeFigures,
-    TwinComparison, UtilisationSpread, WearFigures, WriteAmplification,
+    TwinComparison, UtilisationSpread, WearFigures, WriteAmplification, ZoneLatencies, ZonesFigures,
 };
 pub use table::{ResultColumn, ResultTable};
 

@@ -87,7 +87,12 @@ pub(crate) fn prepare<M: SimulatedDevice>(
 ) -> Result<PreconditionRecord, EngineError> {
     let watch = Stopwatch::start();
     let units = device.units();
-    let filled = if spec.fill == FillPattern::None { 0 } else { (units as f64 * spec.fill_fraction) as u64 };
+    let filled = match &target.zones {
+        _ if spec.fill == FillPattern::None => 0,
+        // Whole zones.
+        Some(zones) => u64::from(zones.filled) * (zones.layout.capacity / u64::from(zones.layout.block)),
+        None => (units as f64 * spec.fill_fraction) as u64,
+    };
     // The first plan: the fill, and the least overwriting. Every round corrects it.
     let at_least = (spec.min_drive_writes * units as f64) as u64;
     let spare_space = SpareSpaceWatch::new(device);

@@ -2,11 +2,11 @@
 
 use crate::by_state::ByState;
 use crate::counts::DriveSnapshot;
-use crate::histogram::ByOp;
+use crate::histogram::{ByOp, LatencyHistogram};
 use crate::jobs::JobRecorder;
 use crate::over_time::OverTime;
 use crate::window::{TimeWindow, TimeWindows};
-use outlast_device::{Command, Op, Outcome};
+use outlast_device::{Command, Op, Outcome, ZoneAction};
 use outlast_units::{Nanos, SECTOR_BYTES};
 use outlast_workload::FioJobs;
 
@@ -23,8 +23,8 @@ pub(crate) struct CompletedCounts {
     pub(crate) outcomes: [u64; OUTCOMES],
 }
 
-/// Number of [`Outcome`]s.
-const OUTCOMES: usize = 6;
+/// Number of kinds of [`Outcome`]s.
+const OUTCOMES: usize = Outcome::KINDS;
 
 impl CompletedCounts {
     /// Commands that succeeded.
@@ -44,7 +44,7 @@ impl CompletedCounts {
 
     /// Commands that ended with this error.
     pub(crate) fn ended(&self, outcome: Outcome) -> u64 {
-        self.outcomes[outcome as usize]
+        self.outcomes[usize::from(outcome.kind())]
     }
 }
 
@@ -104,6 +104,8 @@ pub(crate) struct RunRecorder {
     /// Latencies by state of the array; empty for a drive by itself.
     pub(crate) by_state: ByState,
     pub(crate) windows: TimeWindows,
+    /// Latencies of commands that change the state of a zone, by action; absent before the first.
+    pub(crate) zone_latency: Option<Box<[LatencyHistogram; ZoneAction::ALL.len()]>>,
     /// Records by job; empty for a host without jobs.
     pub(crate) jobs: JobRecorder,
     pub(crate) digits: u8,
@@ -127,6 +129,7 @@ impl RunRecorder {
             latency: ByOp::new(digits),
             by_stream: Vec::new(),
             by_state: ByState::default(),
+            zone_latency: None,
             windows,
             digits,
             over_time: None,
@@ -182,6 +185,23 @@ impl RunRecorder {
         }
     }
 
+    /// Records a command that changes the state of a zone: it is in flight as others are, and is none of the reads and writes.
+    #[cold]
+    pub(crate) fn zone_managed(&mut self, command: &Command, since: Nanos, at: Nanos, outcome: Outcome) {
+        self.in_flight.change(at, -1);
+        self.end = at;
+        let begun = since.max(self.start);
+        self.open_since -= u128::from(begun.0);
+        self.latency_sum += u128::from((at - begun).0);
+        if outcome == Outcome::Ok {
+            let digits = self.digits;
+            let all = self
+                .zone_latency
+                .get_or_insert_with(|| Box::new(std::array::from_fn(|_| LatencyHistogram::new(digits))));
+            all[command.zone_action as usize].record((at - since).0);
+        }
+    }
+
     /// Counts a command by outcome, without its latency; all there is to record of one carried out without time.
     #[inline]
     pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
@@ -195,7 +215,7 @@ impl RunRecorder {
             window.bytes[op] += bytes;
         } else {
             self.completed.failed[op] += 1;
-            self.completed.outcomes[outcome as usize] += 1;
+            self.completed.outcomes[usize::from(outcome.kind())] += 1;
             window.errors += 1;
         }
     }

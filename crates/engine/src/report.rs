@@ -4,7 +4,7 @@ use crate::array_report::array_summary;
 use crate::facts::RunFacts;
 use crate::repair_report::{self, RepairSummary};
 use crate::summary::{self, MemoryFigures, RunSummary, SCHEMA, SteadyState};
-use outlast_device::{Op, Outcome};
+use outlast_device::{Op, Outcome, ZoneError};
 use outlast_scenario::OverwritePattern;
 use outlast_units::Nanos;
 
@@ -30,6 +30,7 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
         placement: summary::placement(facts),
+        zones: summary::zones(facts),
         power: summary::power(facts.ssd),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),
         repair: repairs(facts),
@@ -101,6 +102,11 @@ fn unserved_note(facts: &RunFacts<'_>) -> Option<String> {
         (Outcome::Aborted, "cut off by a loss of power"),
         (Outcome::OutOfRange, "beyond the capacity"),
         (Outcome::InvalidNamespace, "of a namespace that the device does not have"),
+        (
+            Outcome::Zone(ZoneError::InvalidWrite),
+            "refused by their zone, for reasons that zones.refused counts",
+        ),
+        (Outcome::InvalidOpcode, "commands to zones of a device that has none"),
     ];
     let reasons: Vec<String> = causes
         .into_iter()

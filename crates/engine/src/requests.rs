@@ -13,8 +13,16 @@ const ROWS: usize = 1 << 16;
 /// Kinds of request, by their numbers in the log.
 pub const REQUEST_KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// Outcomes of requests, by their numbers in the log.
-pub const REQUEST_OUTCOMES: [&str; 6] =
-    ["ok", "out-of-range", "read-only", "medium-error", "aborted", "invalid-namespace"];
+pub const REQUEST_OUTCOMES: [&str; Outcome::KINDS] = [
+    "ok",
+    "out-of-range",
+    "read-only",
+    "medium-error",
+    "aborted",
+    "invalid-namespace",
+    "refused-by-zone",
+    "invalid-opcode",
+];
 
 /// Receives rows of the log in order of completion, as columns of numbers. `kind` counts through [`REQUEST_KINDS`] and `outcome` through
 /// [`REQUEST_OUTCOMES`]; times and parts are nanoseconds.
@@ -56,7 +64,7 @@ impl RequestLog {
             command.lba.0,
             u64::from(command.sectors) * SECTOR_BYTES,
             u64::from(command.queue.0),
-            *outcome as u64,
+            u64::from(outcome.kind()),
         ];
         self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         for (column, (_, part)) in self.parts.iter_mut().zip(parts.unwrap_or_default().iter()) {

@@ -6,6 +6,7 @@
 mod job_schedule;
 mod loops;
 mod state;
+mod zones;
 
 use crate::clock::ProgressTimer;
 use crate::drives::AsDriveSet;
@@ -14,7 +15,7 @@ use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
 use crate::requests::{CompletedRequest, OnRows};
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
-use outlast_device::{Command, Completion, Outcome, Tag};
+use outlast_device::{Command, Completion, Op, Outcome, Tag};
 use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
 use outlast_workload::{RequestPacing, Workload, WorkloadRequest};
@@ -197,11 +198,14 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
             self.state.warming = false;
             self.state.measure_from(at, self.device);
         }
-        let Some(issued) = self.state.issued[completion.tag.0 as usize].take() else {
+        let Some(mut issued) = self.state.issued[completion.tag.0 as usize].take() else {
             self.extra_completed(completion);
             return false;
         };
         self.state.free_tags.push(completion.tag.0);
+        if issued.command.op > Op::LbaStatus && self.settle_in_zone(&mut issued, completion) {
+            return true;
+        }
         self.state.recorder.completed(&issued.command, issued.at, at, completion.outcome);
         if self.state.requests.is_some() {
             self.record_request(&issued, completion);

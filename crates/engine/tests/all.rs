@@ -35,3 +35,4 @@ mod threads;
 mod wear;
 mod without_building;
 mod write_amplification;
+mod zones;

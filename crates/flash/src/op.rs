@@ -2,7 +2,7 @@
 
 use crate::op_kind::{FlashOpKind, KindAndMode};
 use outlast_units::slab::{NIL, Slab};
-use outlast_units::{BlockId, ModeId, Row, count_few};
+use outlast_units::{BlockId, ModeId, Nanos, Row, count_few};
 
 /// The internal tasks, in the order in which an idle die asks for their reads; their numbers index tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
@@ -51,7 +51,7 @@ pub struct FlashOpId(pub(crate) u32);
 /// A flash operation. `T`, the caller's tag, says what it is for.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub struct FlashOp<T> {
-    /// Units of the program unit that a read senses and sends, one bit each.
+    /// Units of the program unit that a read senses and sends, one bit each; of an erasure the nanoseconds that it takes, 0 for tBERS.
     pub(crate) mask: u64,
     /// Next in the same queue.
     next: u32,
@@ -82,6 +82,11 @@ impl<T> FlashOp<T> {
     /// The erasure of block `block` of every plane of a lane.
     pub fn erase(block: BlockId, tag: T) -> Self {
         Self::new(FlashOpKind::Erase, BlockRow { block, row: Row(0), mode: ModeId::FIRST }, 0, 0, tag)
+    }
+
+    /// As [`FlashOp::erase`], but it takes `time` and not tBERS.
+    pub fn erase_in(block: BlockId, time: Nanos, tag: T) -> Self {
+        Self { mask: time.0, ..Self::erase(block, tag) }
     }
 
     #[inline]

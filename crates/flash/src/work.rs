@@ -143,7 +143,8 @@ impl<T: Copy> Flash<T> {
     fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
         let state = &mut self.dies[die];
         let start = self.channels[state.channel].interleave(now, self.timing.command());
-        let end = start + self.timing.erase();
+        let own = self.ops[op].mask;
+        let end = start + if own == 0 { self.timing.erase() } else { Nanos(own) };
         state.begin_array(now, op, start, end);
         if !PLAIN {
             self.update_accounts(move |accounts| {

@@ -31,6 +31,7 @@ fn fio_log(
             seed: seed.unwrap_or(0),
             unit: Bytes(SECTOR_BYTES),
             handles: 128,
+            zones: None,
         };
         let log = spec.log(&target, Nanos(latency_ns), seed.is_none(), most).map_err(of_workload)?;
         let rows = log.requests.iter().map(|request| {

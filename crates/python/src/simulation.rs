@@ -116,7 +116,7 @@ impl Simulation {
             }
         })?;
         let ended = own.and_then(|own| Some((own.submitted, own.completed?)));
-        Ok(ended.map(|(submitted, (at, outcome))| (outcome as u8, submitted.0, at.0)))
+        Ok(ended.map(|(submitted, (at, outcome))| (outcome.kind(), submitted.0, at.0)))
     }
 
     /// Bytes that the host addresses.

@@ -118,11 +118,12 @@ impl Scenario {
             ("synthetic", workload.synthetic.is_some()),
             ("trace", workload.trace.is_some()),
             ("fio", workload.fio.is_some()),
+            ("zoned", workload.zoned.is_some()),
         ];
         let names: Vec<&str> = sources.iter().filter(|(_, is_set)| *is_set).map(|&(name, _)| name).collect();
         if names.len() != 1 {
             let value = if names.is_empty() { "empty".to_owned() } else { names.join(" and ") };
-            let limit = "must have exactly one of synthetic, trace and fio";
+            let limit = "must have exactly one of synthetic, trace, fio and zoned";
             return Err(ConfigError::new("workload", value, limit));
         }
         Ok(())

@@ -51,7 +51,7 @@ fn index(op: Op) -> Option<usize> {
         Op::Write => Some(1),
         Op::Trim => Some(2),
         Op::Flush => Some(3),
-        Op::LbaStatus => None,
+        Op::LbaStatus | Op::Append | Op::ManageZone => None,
     }
 }
 

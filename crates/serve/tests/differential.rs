@@ -155,7 +155,7 @@ impl UnservedTwin {
         let of_client = |command: &Command, is_zero: bool| match command.op {
             Op::Read => true,
             Op::Write => !is_zero,
-            Op::Trim | Op::Flush | Op::LbaStatus => false,
+            Op::Trim | Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => false,
         };
         let commands =
             self.commands.into_iter().filter(|(command, is_zero, ..)| of_client(command, *is_zero));

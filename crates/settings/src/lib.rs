@@ -9,3 +9,4 @@ pub mod drive;
 pub mod ftl;
 pub mod namespace;
 pub mod placement;
+pub mod zones;

@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::{HostHandles, Mounts};
+use crate::drive::{HostHandles, Mounts, ZoneSplit, zones_of};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -9,6 +9,7 @@ use crate::ssd::Ssd;
 use crate::totals::{AtReset, PowerCuts};
 use outlast_controller::{
     CoreCells, CoreContext, Cores, DieLayout, DiePlace, DieWatch, FlashCore, Processor, SharedParts, Size,
+    zone_streams,
 };
 use outlast_flash::{Flash, FlashSetup};
 use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
@@ -38,13 +39,22 @@ impl Ssd {
         Self::assemble(config, seed, if repaired { FtlTables::Superblocks } else { FtlTables::LeftOut })
     }
 
-    fn assemble(config: SsdConfig, seed: u64, tables: FtlTables) -> Result<Self, ConfigError> {
+    fn assemble(mut config: SsdConfig, seed: u64, tables: FtlTables) -> Result<Self, ConfigError> {
         config.validate()?;
+        let zones = if config.zones.is_some() {
+            // Of one unit, to be asked what a superblock holds.
+            let (probe, _) =
+                cores_of(&config, seed, FtlTables::LeftOut, config.controller.flash_cores.into())?;
+            zones_of(&mut config, probe[CoreId(0)].ftl())?
+        } else {
+            None
+        };
         let whole = tables == FtlTables::Built;
         let geometry = &config.geometry;
         let unit = config.ftl.mapping_unit;
         let units = config.ftl.user_capacity(geometry).0 / unit.0;
-        let (cores, places) = cores_of(&config, seed, tables, units)?;
+        let (cores, places) =
+            cores_of(&config, seed, tables, units).map_err(|error| of_zones(error, &config))?;
         if let Some(protection) = &config.protection {
             let ftl = cores[CoreId(0)].ftl();
             let parities = ftl.parity().open_units() * u64::from(config.controller.flash_cores);
@@ -68,6 +78,7 @@ impl Ssd {
             classifier,
             power_cuts: PowerCuts::default(),
             handles,
+            zone_split: ZoneSplit::default(),
             mounts: Mounts::default(),
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
@@ -76,6 +87,7 @@ impl Ssd {
             at_reset: AtReset::new(cores.len()),
             cores,
         };
+        ssd.context.zones = zones.map(Box::new);
         if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
@@ -93,6 +105,16 @@ impl Ssd {
         let first = hazards.next();
         self.schedule.begin_hazards(hazards);
         self.context.call_housekeeping(first);
+    }
+}
+
+/// `error` by the setting of zones, whose number says the capacity.
+fn of_zones(error: ConfigError, config: &SsdConfig) -> ConfigError {
+    match &config.zones {
+        Some(zones) if error.field == "device.ftl.capacity" => {
+            ConfigError::new("device.zones.count", zones.count, error.limit)
+        }
+        _ => error,
     }
 }
 
@@ -158,7 +180,7 @@ fn cores_of(
         let options = FtlOptions { tables, ..options_of(config, share, seed) };
         let mut ftl = Ftl::new(
             geometry,
-            &share_of(&config.ftl, flash_cores),
+            &share_of(&config.ftl, flash_cores, config.zones.as_ref().map(zone_streams)),
             &config.defects,
             share,
             own_units,
@@ -182,8 +204,11 @@ fn cores_of(
 }
 
 /// The settings of the translation layer of one of `cores` flash cores: each counts its share of what the host writes.
-fn share_of(config: &FtlConfig, cores: u64) -> FtlConfig {
+fn share_of(config: &FtlConfig, cores: u64, streams: Option<u8>) -> FtlConfig {
     let mut own = config.clone();
+    if let Some(streams) = streams {
+        own.streams = streams;
+    }
     if let Some(written) = own.map_flush.as_mut().and_then(|own| own.written.as_mut()) {
         written.0 = (written.0 / cores).max(own.mapping_unit.0);
     }

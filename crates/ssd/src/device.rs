@@ -2,10 +2,10 @@
 
 use crate::livelock::LivelockWatch;
 use crate::ssd::Ssd;
-use outlast_controller::Ledger;
+use outlast_controller::{Ledger, Zones};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
-    PowerCycle, SectorRun, Smart, Tag,
+    PowerCycle, SectorRun, Smart, Tag, ZoneTable,
 };
 use outlast_units::{Bytes, Lba, Lpn, Nanos, SECTOR_BYTES};
 
@@ -52,7 +52,8 @@ impl Device for Ssd {
     }
 
     fn take_data(&mut self, tag: Tag) -> Option<Vec<u8>> {
-        self.context.commands.bytes.take(tag)
+        let data = self.context.commands.bytes.take(tag);
+        if self.context.zones.is_some() { self.with_rest_of_zone(tag, data) } else { data }
     }
 
     fn return_data(&mut self, memory: Vec<u8>) {
@@ -60,11 +61,13 @@ impl Device for Ssd {
     }
 
     fn take_lba_status(&mut self, tag: Tag) -> Option<Vec<LbaRun>> {
-        self.context.commands.bytes.take_answer(tag)
+        let runs = self.context.commands.bytes.take_answer(tag);
+        runs.map(|runs| self.runs_in_zones(runs))
     }
 
     fn take_failed(&mut self, tag: Tag) -> Option<Vec<SectorRun>> {
-        self.context.commands.failures.take(tag)
+        let failed = self.context.commands.failures.take(tag);
+        failed.map(|runs| self.failed_in_zones(runs))
     }
 
     fn under_way(&self) -> Option<Vec<(Tag, Option<u32>)>> {
@@ -72,11 +75,18 @@ impl Device for Ssd {
     }
 
     fn peek(&self, lba: Lba, sectors: u64, to: &mut Vec<Peek>) {
+        if self.context.zones.is_some() {
+            return self.peek_in_zones(lba, sectors, to);
+        }
         self.peek_at(lba, sectors, to);
     }
 
     fn extents(&self, lba: Lba, sectors: u64) -> Vec<Extent> {
-        self.extents_of(lba, sectors)
+        if self.context.zones.is_some() {
+            self.extents_in_zones(lba, sectors)
+        } else {
+            self.extents_of(lba, sectors)
+        }
     }
 
     #[inline]
@@ -87,6 +97,10 @@ impl Device for Ssd {
     #[inline]
     fn has_notice(&self) -> bool {
         !self.notices.is_empty()
+    }
+
+    fn zones(&self) -> Option<&ZoneTable> {
+        self.zones_view().map(Zones::table)
     }
 
     #[inline]
@@ -158,7 +172,9 @@ impl Device for Ssd {
     fn identify(&self) -> Identity {
         Identity {
             model: self.context.config.model.clone(),
-            capacity: Bytes(self.context.size.sectors * SECTOR_BYTES),
+            capacity: self
+                .zones_view()
+                .map_or(Bytes(self.context.size.sectors * SECTOR_BYTES), Zones::capacity),
             optimal_io: self.context.config.ftl.mapping_unit,
             link: self.context.config.controller.link,
         }
@@ -190,6 +206,7 @@ impl Device for Ssd {
         self.check_redirection()?;
         self.check_settled()?;
         self.check_requests()?;
+        self.check_zones()?;
         self.check_buffers()
     }
 }

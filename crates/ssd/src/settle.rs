@@ -67,6 +67,8 @@ impl Ssd {
             Effect::ListRead(op) => self.list_read(now, &op),
             Effect::StatusDone { request, command, tag } => self.answer_status(now, request, &command, tag),
             Effect::StateChanged => self.change_by_state(now),
+            // They do once nothing is due.
+            Effect::ZonesGoOn => {}
         }
     }
 

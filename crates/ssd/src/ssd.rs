@@ -1,6 +1,6 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::drive::{HostHandles, Mounts};
+use crate::drive::{HostHandles, Mounts, ZoneSplit};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -67,6 +67,9 @@ pub struct Ssd {
     pub(crate) power_cuts: PowerCuts,
     /// Placement identifiers of the host.
     pub(crate) handles: HostHandles,
+    /// A command to a zone that is being split.
+    #[persist(skip)]
+    pub(crate) zone_split: ZoneSplit,
     pub(crate) mounts: Mounts,
     pub(crate) shutdowns: Shutdowns,
     /// What the host has not been told yet.

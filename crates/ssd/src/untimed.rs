@@ -139,7 +139,7 @@ impl Ssd {
                         self.drop_former(core, lpn);
                     }
                 }
-                Op::Trim | Op::Flush | Op::LbaStatus => {}
+                Op::Trim | Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {}
             }
             rest -= sectors;
             offset = 0;
@@ -166,6 +166,7 @@ impl Ssd {
             core.ftl_mut().begin_origins();
         }
         self.end_untimed();
+        self.find_zones(Nanos::ZERO);
         self.begin_cells();
     }
 

@@ -40,3 +40,4 @@ mod think_time;
 mod torn;
 mod unequal;
 mod untimed_order;
+mod zones;

@@ -78,7 +78,8 @@ fn at_rest_a_command_takes_the_sum_of_its_parts() {
 fn a_command_costs_the_master_core_what_its_kind_does() {
     let mut config = far(tiny());
     config.controller.master_cost = Nanos(900);
-    config.controller.command_costs = CommandCosts { read: Some(Nanos(2_000)), write: Some(Nanos(3_000)) };
+    config.controller.command_costs =
+        CommandCosts { read: Some(Nanos(2_000)), write: Some(Nanos(3_000)), append: None };
     let at_rest = |command| alone(config.clone(), command) - SUBMIT - COMPLETE;
     assert_eq!(at_rest(command(Op::Read, 0, 8)), 2_000 + READ);
     assert_eq!(at_rest(command(Op::Write, 0, 8)), 3_000);

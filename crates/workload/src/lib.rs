@@ -22,13 +22,14 @@ mod spec;
 mod synthetic;
 mod trace;
 mod workload;
+mod zoned;
 
 pub use error::{TracePosition, WorkloadError};
 pub use fio::{FioJobs, FioSpec, JobLog, LoggedJob, LoggedRequest, job_variables, parse_job};
 pub use input_file::InputFile;
 pub use job::{JobCompletion, JobInfo, JobStep};
 pub use placement::{PlacerFactory, UserPlacement, WriteBatch, WritePlacer};
-pub use request::{RequestSource, WorkloadRequest, WorkloadTarget};
+pub use request::{RequestSource, WorkloadRequest, WorkloadTarget, ZonedTarget};
 pub use size_or_percent::SizeOrPercent;
 pub use spec::WorkloadSpec;
 pub use synthetic::{AddressPattern, ArrivalProcess, NamedMix, SizeMix, SizeWeight, SyntheticSpec};
@@ -38,3 +39,4 @@ pub use trace::{
     UnorderedRecords, convert, parse_bytes, trace_info, trace_info_while,
 };
 pub use workload::{RequestPacing, Workload};
+pub use zoned::{ZoneCommand, ZoneResetPolicy, ZonedSpec};

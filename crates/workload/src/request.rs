@@ -1,7 +1,7 @@
 //! Requests, their sources, and the facts of the device that a workload depends on.
 
 use crate::WorkloadError;
-use outlast_device::Command;
+use outlast_device::{Command, ZoneLayout};
 use outlast_units::{Bytes, Nanos};
 
 /// One request of the host.
@@ -51,4 +51,17 @@ pub struct WorkloadTarget {
     pub unit: Bytes,
     /// Placement identifiers that the host may use, from 0 on; 0: the device has no flexible data placement.
     pub handles: u16,
+    /// Zones of the device; `None` where it has none.
+    pub zones: Option<ZonedTarget>,
+}
+
+/// Facts of a device with zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZonedTarget {
+    /// How addresses are divided.
+    pub layout: ZoneLayout,
+    /// Most zones that may be partly written.
+    pub active: u32,
+    /// Zones that are full at the beginning, the first ones.
+    pub filled: u32,
 }

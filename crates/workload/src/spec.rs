@@ -3,12 +3,12 @@
 use crate::pass::PassSeeds;
 use crate::{
     FioSpec, InputFile, SyntheticSpec, TraceSpec, UserPlacement, Workload, WorkloadError, WorkloadTarget,
-    error::bad_setting,
+    ZonedSpec, error::bad_setting,
 };
 use outlast_units::{JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
-/// Requests of the host: exactly one of a synthetic stream, a trace or a fio job.
+/// Requests of the host: exactly one of a synthetic stream, a trace, a fio job or a zoned workload.
 ///
 /// How requests arrive is part of each: `rate_iops` and `arrival`, recorded times, or `queue_depth`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub struct WorkloadSpec {
     /// A fio job file, or its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio: Option<FioSpec>,
+    /// A host that writes zones one after another, and resets them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<ZonedSpec>,
     /// The loaded code of a user that `policies.placement` names, which gives writes their stream hints.
     #[serde(skip)]
     pub placement: Option<UserPlacement>,
@@ -32,7 +35,7 @@ impl WorkloadSpec {
     /// All files that the spec reads. A hash of the inputs of a result must cover their contents.
     pub fn input_files(&self) -> Vec<InputFile> {
         // Destructured without `..`, so that a new kind of source does not compile until it is handled here.
-        let Self { synthetic: _, trace, fio, placement: _ } = self;
+        let Self { synthetic: _, trace, fio, zoned: _, placement: _ } = self;
         let trace = trace.iter().flat_map(TraceSpec::input_files);
         trace.chain(fio.iter().flat_map(FioSpec::input_files)).collect()
     }
@@ -74,13 +77,30 @@ impl WorkloadSpec {
 
     fn open_source(&self, target: &WorkloadTarget, pass: u64) -> Result<Workload, WorkloadError> {
         let seeds = PassSeeds::new(target, pass);
+        if let Some(zoned) = &self.zoned {
+            return match (&self.synthetic, &self.trace, &self.fio) {
+                (None, None, None) => zoned.open(target, seeds),
+                (synthetic, trace, _) => Err(WorkloadError::Conflict {
+                    first: match (synthetic, trace) {
+                        (Some(_), _) => "workload.synthetic",
+                        (None, Some(_)) => "workload.trace",
+                        (None, None) => "workload.fio",
+                    }
+                    .into(),
+                    second: "workload.zoned".into(),
+                    why: "a workload has one source of requests",
+                }),
+            };
+        }
         match (&self.synthetic, &self.trace, &self.fio) {
             (Some(synthetic), None, None) => synthetic.open(target, seeds),
             (None, Some(trace), None) => trace.open(target),
             (None, None, Some(fio)) => fio.open(target, seeds),
             (None, None, None) => Err(WorkloadError::Missing {
                 field: "workload".into(),
-                needed: "write one of [workload.synthetic], [workload.trace], [workload.fio]".into(),
+                needed:
+                    "write one of [workload.synthetic], [workload.trace], [workload.fio], [workload.zoned]"
+                        .into(),
             }),
             (synthetic, trace, _) => Err(WorkloadError::Conflict {
                 first: if synthetic.is_some() { "workload.synthetic" } else { "workload.trace" }.into(),

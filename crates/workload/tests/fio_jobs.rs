@@ -15,7 +15,7 @@ use outlast_workload::{
 };
 
 pub(crate) const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0 };
+    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0, zones: None };
 
 pub(crate) fn open(text: &str) -> Workload {
     parse_job(text, &TARGET).unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -6,7 +6,7 @@ use outlast_units::{Bytes, Nanos};
 use outlast_workload::{FioSpec, JobLog, WorkloadTarget};
 
 const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0 };
+    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0, zones: None };
 
 /// The log of the jobs on a device that completes every request after `latency`.
 fn log(text: &str, latency: Nanos) -> JobLog {

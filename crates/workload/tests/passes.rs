@@ -7,7 +7,7 @@ use outlast_workload::{Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget};
 use std::collections::BTreeSet;
 
 const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4), handles: 0 };
+    WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4), handles: 0, zones: None };
 
 fn spec(text: &str) -> WorkloadSpec {
     toml::from_str(&format!("[synthetic]\n{text}")).unwrap()

@@ -137,7 +137,12 @@ impl<D: Device> Array<D> {
                     self.eject(column);
                 }
             }
-            Outcome::ReadOnly | Outcome::OutOfRange | Outcome::InvalidNamespace => {
+            // A member has no zones, and an array sends it no command for them.
+            Outcome::ReadOnly
+            | Outcome::OutOfRange
+            | Outcome::InvalidNamespace
+            | Outcome::Zone(_)
+            | Outcome::InvalidOpcode => {
                 self.write_refused(now, index, column);
             }
         }

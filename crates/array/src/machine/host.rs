@@ -57,7 +57,7 @@ impl<D: Device> Array<D> {
             HostOp::Trim => self.split_trim(now, index),
             HostOp::Flush => self.flush(now, index),
             // An array has redundancy of its own: it asks nobody to write anything again.
-            HostOp::LbaStatus => {}
+            HostOp::LbaStatus | HostOp::Append | HostOp::ManageZone => {}
         }
         self.finish_part(now, index);
     }

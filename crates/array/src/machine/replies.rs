@@ -61,7 +61,7 @@ impl<D: Device> Array<D> {
                 self.history.counters.writes += 1;
                 self.history.counters.sectors_written += if outcome == Outcome::Ok { sectors } else { 0 };
             }
-            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
+            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus | HostOp::Append | HostOp::ManageZone => {}
         }
         self.history.counters.medium_errors += u64::from(outcome == Outcome::MediumError);
         self.replies.ready.push_back(Completion::new(now, tag, outcome));

@@ -17,7 +17,7 @@ impl<D: Device> Array<D> {
         match command.op {
             HostOp::Read => self.history.counters.member_reads += 1,
             HostOp::Write => self.history.counters.member_writes += 1,
-            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
+            HostOp::Trim | HostOp::Flush | HostOp::LbaStatus | HostOp::Append | HostOp::ManageZone => {}
         }
         if self.members.is_degraded() {
             self.count_rebuild(sub, command);

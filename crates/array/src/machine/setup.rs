@@ -42,6 +42,8 @@ impl ArraySetup {
             Outcome::InvalidNamespace
         } else if command.op != Op::Flush && end > self.capacity {
             Outcome::OutOfRange
+        } else if matches!(command.op, Op::Append | Op::ManageZone) {
+            Outcome::InvalidOpcode
         } else {
             Outcome::Ok
         }

@@ -40,7 +40,7 @@ impl<D: Device> Array<D> {
                     self.route_to_members(command, piece, piece_data(piece), piece.rows, &mut orders);
                 }
                 HostOp::Trim => self.route_trim(command, piece, &mut orders),
-                HostOp::Flush | HostOp::LbaStatus => {}
+                HostOp::Flush | HostOp::LbaStatus | HostOp::Append | HostOp::ManageZone => {}
             }
         }
         if command.op == HostOp::Write {
@@ -145,7 +145,7 @@ impl<D: Device> Array<D> {
             match host.op {
                 HostOp::Read => orders.counters.member_reads += 1,
                 HostOp::Write => orders.counters.member_writes += 1,
-                HostOp::Trim | HostOp::Flush | HostOp::LbaStatus => {}
+                HostOp::Trim | HostOp::Flush | HostOp::LbaStatus | HostOp::Append | HostOp::ManageZone => {}
             }
         }
     }

@@ -51,6 +51,7 @@ pub(crate) fn drive(
         reliability: None,
         protection: None,
         placement: None,
+        zones: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

@@ -195,7 +195,7 @@ impl<D: Device> Host<D> {
                     }
                 }
             }
-            Op::LbaStatus => {}
+            Op::LbaStatus | Op::Append | Op::ManageZone => {}
         }
         let version = if command.op == Op::Write { self.version } else { 0 };
         self.pending.insert(tag, Pending { command, since: self.now, version, allowed });

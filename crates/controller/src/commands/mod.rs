@@ -22,7 +22,7 @@ pub(crate) use requests::RequestEnd;
 pub use requests::{HostRequestId, Then};
 pub(crate) use requests::{Life, Request, Requests};
 
-use outlast_device::{Completion, Op, Outcome, Tag};
+use outlast_device::{CommandResult, Completion, Op, Outcome, Tag};
 use outlast_settings::drive::SsdConfig;
 use outlast_units::Nanos;
 
@@ -71,6 +71,19 @@ impl HostCommands {
         } else {
             self.completions.push(Completion::new(now, tag, outcome));
         }
+    }
+
+    /// As [`HostCommands::complete`] of a command to a zone: with `result`, and later by `later`.
+    pub(crate) fn complete_later(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        result: CommandResult,
+        later: Nanos,
+    ) {
+        let at = request.ready.max(now + later);
+        let completion = Completion { result, ..Completion::new(at, request.tag, request.outcome) };
+        self.completions.push_linked(completion);
     }
 
     /// Power fails at `now`: tags of the commands that have not ended by then.

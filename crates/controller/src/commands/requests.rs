@@ -1,6 +1,6 @@
 //! Commands under way, each with the parts that are still to be done.
 
-use outlast_device::{Command, Op, Outcome, Tag};
+use outlast_device::{Command, Op, Outcome, PlacementId, Tag};
 use outlast_units::Nanos;
 use outlast_units::slab::{NIL, Slab};
 
@@ -97,6 +97,11 @@ impl Requests {
         self.slab[request.0].left += 1;
     }
 
+    /// Writes of request `request` go to the stream of `placement`.
+    pub(crate) fn place(&mut self, request: HostRequestId, placement: PlacementId) {
+        self.slab[request.0].command.placement = placement;
+    }
+
     /// Request `request` will end in `outcome`.
     pub fn fail(&mut self, request: HostRequestId, outcome: Outcome) {
         self.slab[request.0].outcome = outcome;
@@ -189,9 +194,10 @@ impl Life {
         if outcome != Outcome::Ok {
             self.errors += 1;
             self.media_errors += u64::from(outcome == Outcome::MediumError);
-        } else if matches!(command.op, Op::Read | Op::Write) {
-            self.commands[command.op as usize] += 1;
-            self.sectors[command.op as usize] += u64::from(command.sectors);
+        } else if command.op == Op::Read || command.op.writes() {
+            let kind = usize::from(command.op.writes());
+            self.commands[kind] += 1;
+            self.sectors[kind] += u64::from(command.sectors);
         }
     }
 }

@@ -141,6 +141,9 @@ impl CoreContext {
         if self.config.bytes {
             self.commands.bytes.end(id, request.command.sectors, request.tag, request.is_good());
         }
+        if self.zones.is_some() {
+            return self.complete_in_zone(now, id, request);
+        }
         self.commands.complete(now, request);
         if request.is_early() {
             self.put_off_flush(now);

@@ -11,6 +11,7 @@ use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
 use crate::repair::{DieWatch, Moves, Redirection};
 use crate::size::Size;
+use crate::zones::Zones;
 use outlast_flash::Flash;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::slab::Slab;
@@ -105,6 +106,9 @@ pub struct CoreContext {
     /// Accounts of the time of commands; absent where nobody asks.
     #[persist(skip)]
     pub(in crate::core) ledger: Option<Box<Ledger>>,
+    /// Zones; absent where the drive has none.
+    #[persist(each)]
+    pub zones: Option<Box<Zones>>,
     /// Superblocks whose relocation began since the last reset; absent where nobody asks.
     #[persist(skip)]
     pub(in crate::core) victims: Option<Vec<Victim>>,

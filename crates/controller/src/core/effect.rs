@@ -30,4 +30,6 @@ pub enum Effect {
     },
     /// The drive has worn or failed a little more: changes of code that wait for this are made.
     StateChanged,
+    /// Commands to a zone that waited go on, once nothing else is due.
+    ZonesGoOn,
 }

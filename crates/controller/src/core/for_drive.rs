@@ -57,6 +57,7 @@ impl CoreContext {
             redundancy: Redundancy::default(),
             aged: Nanos::ZERO,
             awaits_state: false,
+            zones: None,
             redirection: None,
             adjusted: Vec::new(),
             moves: Moves::default(),

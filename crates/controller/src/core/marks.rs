@@ -1,6 +1,6 @@
 //! Recording of work that is due on a flash core, and questions of whether there would be any.
 
-use crate::core::{CoreContext, Due, FlashCore};
+use crate::core::{CoreContext, Due, Effect, FlashCore};
 use crate::op::InternalTask;
 
 impl FlashCore {
@@ -50,11 +50,18 @@ impl FlashCore {
     /// True if [`FlashCore::collect`] would change nothing, as things are.
     #[inline]
     pub(crate) fn collects_nothing(&self) -> bool {
-        self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc()
+        (self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc()) && self.resets.is_empty()
     }
 }
 
 impl CoreContext {
+    /// Commands to zones may go on, once nothing else is due.
+    pub fn look_at_zones(&mut self) {
+        if self.zones.as_ref().is_some_and(|zones| zones.goes_on()) {
+            self.unsettled.add_effect(Effect::ZonesGoOn);
+        }
+    }
+
     /// True if nothing is due. Then what a handler is about to make due will meet the state as it is now: what would find nothing to do
     /// need not be made due.
     #[inline]

@@ -27,6 +27,7 @@ mod restored;
 mod scrub;
 mod settling;
 mod work;
+mod zone_resets;
 
 pub use admission::Buffer;
 pub use admission::WaitingWrite;
@@ -44,6 +45,7 @@ pub(crate) use programs::MapPrograms;
 pub(crate) use programs::MapTimer;
 pub use reading::Recent;
 pub use restored::{check_restored_operations, cores_free_at};
+pub use zone_resets::ZoneReset;
 
 use crate::health::{Covers, Scrub};
 use crate::read::CoreCells;
@@ -53,6 +55,7 @@ use outlast_media::{ConfigError, DieFaults};
 use outlast_persist::Extents;
 use outlast_settings::drive::SsdConfig;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos, Pu};
+use zone_resets::ZoneResets;
 
 /// The flash cores of a drive.
 pub type Cores = IndexVec<CoreId, FlashCore>;
@@ -85,6 +88,8 @@ pub struct FlashCore {
     /// First die (over the drive) of each local die.
     #[persist(skip)]
     dies: IndexVec<LocalDie, DieId>,
+    /// Superblocks that resets of zones have erased.
+    resets: ZoneResets,
     /// Work that is due before the next event.
     dirty: Dirty,
 }
@@ -165,6 +170,7 @@ impl FlashCore {
             covers: Covers::new(ftl.streams().count(), cover_after(config)),
             maps: MapPrograms::default(),
             dies: dies.iter().copied().collect(),
+            resets: ZoneResets::default(),
             dirty: Dirty::default(),
             ftl,
         })

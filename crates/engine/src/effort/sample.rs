@@ -70,7 +70,7 @@ impl WorkloadSample {
                     continued += if end == Some(command.lba.0) { length } else { 0 };
                     end = Some(command.lba.0 + u64::from(command.sectors));
                 }
-                Op::Trim | Op::Flush | Op::LbaStatus => {}
+                Op::Trim | Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {}
             }
         }
         // A source that only the engine ends has no progress to extrapolate from.

@@ -21,6 +21,8 @@ pub struct WriteAmplification {
     pub partial_write: f64,
     /// Bytes that an array wrote to its members beyond those of the host: parity, copies, records, rebuilding. Zero for a drive by itself.
     pub array: f64,
+    /// Bytes that finishes of zones have written; absent for drives without zones.
+    pub finish: Option<f64>,
     /// Bytes saved by units that replaced older ones in the write buffer; not above zero.
     pub coalesced: f64,
     /// Write amplification of each flash core; empty for a single core and for arrays.
@@ -48,6 +50,9 @@ impl Serialize for WriteAmplification {
         }
         map.serialize_entry("partial_write", &self.partial_write)?;
         map.serialize_entry("array", &self.array)?;
+        if let Some(finish) = &self.finish {
+            map.serialize_entry("finish", finish)?;
+        }
         if self.coalesced != 0.0 {
             map.serialize_entry("coalesced", &self.coalesced)?;
         }
@@ -127,13 +132,17 @@ pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> 
     // included, and what the host wrote of them.
     let slots = (counts.written[ProgramCause::Host] + counts.drives.coalesced_writes)
         * facts.ssd.config().ftl.mapping_unit.0;
-    let partial = i128::from(slots) - i128::from(counts.drives.host_bytes_written);
+    let finish = facts.ssd.first().zones_view().map(|zones| zones.counts().finish_bytes);
+    let partial = i128::from(slots)
+        - i128::from(counts.drives.host_bytes_written)
+        - i128::from(finish.unwrap_or_default());
     Some(WriteAmplification {
         total: counts.programmed_bytes as f64 / host,
         causes,
         partial_write: partial as f64 / host,
         coalesced,
         array,
+        finish: finish.map(|bytes| bytes as f64 / host),
         by_core: facts.measured.by_core.clone(),
     })
 }

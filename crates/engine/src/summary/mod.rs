@@ -14,6 +14,7 @@ mod queue;
 mod reliability;
 mod steady;
 mod wear;
+mod zones;
 
 pub use after_host::AfterHost;
 pub use array::{
@@ -36,6 +37,7 @@ pub use reliability::{
 };
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::WearFigures;
+pub use zones::{ZoneLatencies, ZonesFigures};
 
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::{closed_form, writes_uniformly};
@@ -49,6 +51,7 @@ pub(crate) use power::power;
 pub(crate) use queue::{namespaces, overload_note, queue, queues};
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
+pub(crate) use zones::zones;
 
 use crate::by_namespace::NamespaceFigures;
 use crate::by_queue::QueueFigures;
@@ -104,6 +107,9 @@ pub struct RunSummary {
     /// Flexible data placement; absent for drives without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementFigures>,
+    /// Zones; absent for drives without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZonesFigures>,
     /// Losses of power of drives that mount from flash; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<MountFigures>,

@@ -79,7 +79,8 @@ impl FlashSpace {
         after.scanned += u64::from(pus - self.pus.superblocks.to_come(superblock));
         let from = gone.partition_point(|&(pu, _)| pu < first);
         let to = gone.partition_point(|&(pu, _)| pu < first + pus);
-        let filler = self.filler(superblock);
+        // What is lost of a superblock that was closed is not written again.
+        let filler = self.filler(superblock).filter(|_| !self.pus.lanes.is_closed(superblock));
         if from != to {
             self.pus.lanes.mark_irregular(superblock);
         }

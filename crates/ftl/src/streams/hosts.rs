@@ -4,7 +4,7 @@ use outlast_media::ConfigError;
 use outlast_settings::placement::{HandleIsolation, PlacementConfig};
 use outlast_units::Stream;
 
-/// Most host streams, where they are not handles.
+/// Most host streams, where they are neither handles nor of zones, of which each has one.
 const MOST_HOST_STREAMS: u32 = 16;
 /// Number of stream hints of a class where handles choose the stream.
 pub(super) const BY_HANDLE: u8 = 0;
@@ -22,7 +22,8 @@ pub(super) struct HostStreams {
 impl HostStreams {
     /// `hints` streams for each of `classes` classes.
     pub(super) fn of_hints(hints: u8, classes: u8) -> Result<Self, ConfigError> {
-        if u32::from(hints) * u32::from(classes) > MOST_HOST_STREAMS {
+        // Of one class the settings say how many there may be.
+        if classes > 1 && u32::from(hints) * u32::from(classes) > MOST_HOST_STREAMS {
             let limit = format!(
                 "with {classes} classes, at most {} streams for each",
                 MOST_HOST_STREAMS / u32::from(classes)

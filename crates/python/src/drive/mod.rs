@@ -90,7 +90,7 @@ impl Drive {
     ) -> PyResult<(u8, Bound<'py, PyBytes>)> {
         let flags = CommandFlags { limited_retry, ..CommandFlags::default() };
         let done = self.carry_out(py, Ask::Read, offset, length, Vec::new(), flags)?;
-        Ok((done.outcomes[0] as u8, PyBytes::new(py, &done.read)))
+        Ok((done.outcomes[0].kind(), PyBytes::new(py, &done.read)))
     }
 
     /// The outcome.
@@ -98,18 +98,18 @@ impl Drive {
         let data = data.as_slice()?.to_vec();
         let flags = CommandFlags { fua, ..CommandFlags::default() };
         let done = self.carry_out(py, Ask::Write, offset, data.len() as u64, data, flags)?;
-        Ok(done.outcomes[0] as u8)
+        Ok(done.outcomes[0].kind())
     }
 
     /// The outcome.
     fn trim(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<u8> {
         Ok(self.carry_out(py, Ask::Trim, offset, length, Vec::new(), CommandFlags::default())?.outcomes[0]
-            as u8)
+            .kind())
     }
 
     /// The outcome.
     fn flush(&self, py: Python<'_>) -> PyResult<u8> {
-        Ok(self.carry_out(py, Ask::Flush, 0, 0, Vec::new(), CommandFlags::default())?.outcomes[0] as u8)
+        Ok(self.carry_out(py, Ask::Flush, 0, 0, Vec::new(), CommandFlags::default())?.outcomes[0].kind())
     }
 
     /// Carries out a batch: a column of operations, where they begin and how long they are.
@@ -135,7 +135,7 @@ impl Drive {
             depth,
         };
         let done = self.carry_out_all(py, &batch)?;
-        let outcomes: Vec<u8> = done.outcomes.iter().map(|&outcome| outcome as u8).collect();
+        let outcomes: Vec<u8> = done.outcomes.iter().map(|&outcome| outcome.kind()).collect();
         Ok((
             outcomes.into_pyarray(py),
             done.submitted.into_pyarray(py),

@@ -179,7 +179,9 @@ fn missing_settings_are_named() {
     let text = changed("channels = 2\n", "");
     assert!(message(&text).contains("s.toml:2: device.geometry.channels is missing"), "{}", message(&text));
     let text = changed("queue_depth = 8", "").replace("[workload.synthetic]", "[workload]");
-    assert!(message(&text).contains("workload = empty: must have exactly one of synthetic, trace and fio"));
+    assert!(
+        message(&text).contains("workload = empty: must have exactly one of synthetic, trace, fio and zoned")
+    );
 }
 
 #[test]

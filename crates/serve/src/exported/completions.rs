@@ -75,7 +75,8 @@ impl ExportedDevice {
                 text: "too few good blocks or members are left: no writes are taken there",
             })),
             // The sectors of a namespace that is not there are none of the device's.
-            Outcome::OutOfRange | Outcome::InvalidNamespace => {
+            // Devices with zones are not exported, and no protocol here has commands for them.
+            Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::Zone(_) | Outcome::InvalidOpcode => {
                 Some(BlockReply::Failed(FailureKind::OutOfRange.into()))
             }
         };

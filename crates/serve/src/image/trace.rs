@@ -85,7 +85,7 @@ fn trace_segment(
 fn as_request(record: &LogRecord<'_>) -> Option<WorkloadRequest> {
     match record.input() {
         DeviceInput::Command { command, .. }
-            if command.op == Op::Flush || command.op != Op::LbaStatus && command.sectors > 0 =>
+            if command.op == Op::Flush || command.op <= Op::Flush && command.sectors > 0 =>
         {
             Some(WorkloadRequest { at: record.at, command })
         }

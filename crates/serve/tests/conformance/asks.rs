@@ -55,7 +55,9 @@ impl AskOutcome {
     pub(crate) fn of(outcome: Outcome, data: Option<Vec<u8>>) -> Self {
         match outcome {
             Outcome::Ok => Self::Done(data.unwrap_or_default()),
-            Outcome::OutOfRange | Outcome::InvalidNamespace => Self::OutOfRange,
+            Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::Zone(_) | Outcome::InvalidOpcode => {
+                Self::OutOfRange
+            }
             Outcome::MediumError | Outcome::ReadOnly | Outcome::Aborted => Self::Failed,
         }
     }

@@ -25,6 +25,9 @@ pub struct CommandCosts {
     /// For each write. Absent: `master_cost`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<Nanos>,
+    /// For each zone append. Absent: as for each write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub append: Option<Nanos>,
 }
 
 impl HostLatency {
@@ -45,12 +48,13 @@ impl ControllerConfig {
     /// Checks the way to the host and the costs of commands.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
         let HostLatency { submit, complete } = self.host_latency;
-        let CommandCosts { read, write } = self.command_costs;
+        let CommandCosts { read, write, append } = self.command_costs;
         let times = [
             ("host_latency.submit", Some(submit)),
             ("host_latency.complete", Some(complete)),
             ("command_costs.read", read),
             ("command_costs.write", write),
+            ("command_costs.append", append),
         ];
         for (name, time) in times {
             if let Some(time) = time {

@@ -31,6 +31,7 @@ pub use scrub::{ScrubConfig, ScrubUnit};
 
 use crate::ftl::{FtlConfig, ProtectionConfig};
 use crate::placement::PlacementConfig;
+use crate::zones::ZonesConfig;
 use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub struct SsdConfig {
     /// Flexible data placement: reclaim unit handles, through which the host keeps kinds of data apart. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementConfig>,
+    /// Zones: parts of the drive that are written from their start on and reset as a whole. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZonesConfig>,
     /// Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card slots that
     /// are still empty. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -110,6 +114,14 @@ impl SsdConfig {
     /// # Errors
     /// The first setting that cannot work.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        if let Some(zones) = &self.zones {
+            zones.validate()?;
+            zones.check_drive(self)?;
+            // Their number says the capacity once it is known what a superblock holds; all else is checked beside one that leaves room.
+            let mut rest = Self { zones: None, ..self.clone() };
+            rest.ftl.over_provisioning = Some(1.0);
+            return rest.validate();
+        }
         self.geometry.validate()?;
         self.timing.validate()?;
         self.defects.validate()?;

@@ -18,7 +18,9 @@ mod queries;
 mod redirection;
 mod redundancy;
 mod repairs;
+mod zones;
 
 pub(crate) use handles::HostHandles;
 pub use mount::Mounts;
 pub use redundancy::DriveRedundancy;
+pub(crate) use zones::{ZoneSplit, zones_of};

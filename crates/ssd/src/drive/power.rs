@@ -32,6 +32,7 @@ impl Ssd {
         self.power_cuts.cuts += 1;
         let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
+        self.forget_zone_commands();
         let outstanding = self.context.power_failed(off);
         self.forget_queries(off);
         self.master.forget(off);
@@ -49,6 +50,7 @@ impl Ssd {
         for (core, abandoned) in abandoned.iter_indexed() {
             self.mount(on, core, abandoned);
         }
+        self.find_zones(on);
         self.move_again();
         self.settle(on);
         // Housekeeping is the only source of events that outlives the power.

@@ -8,14 +8,14 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 /// A command that is being split into its units.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CommandSplit {
-    pub(super) request: HostRequestId,
+pub(crate) struct CommandSplit {
+    pub(crate) request: HostRequestId,
     op: HostOp,
     /// The next unit, and the first sector in it.
     unit: u64,
     offset: u32,
     /// Sectors that are left.
-    pub(super) rest: u32,
+    pub(crate) rest: u32,
     /// True if reads are gathered, so that units of one program unit are read together.
     gathers: bool,
 }
@@ -23,28 +23,35 @@ pub(super) struct CommandSplit {
 impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
-    pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+    pub(super) fn accept(&mut self, now: Nanos, mut command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.context.size.sectors);
         let is_known = command.namespace == NamespaceId::FIRST;
+        let has_zones = self.context.zones.is_some();
         let outcome = match (is_known, in_range) {
             (false, _) => Outcome::InvalidNamespace,
+            (true, _) if has_zones => self.accept_in_zone(&mut command, tag),
             (true, false) => Outcome::OutOfRange,
+            (true, true) if command.op > HostOp::LbaStatus => Outcome::InvalidOpcode,
             (true, true) => Outcome::Ok,
         };
+        let in_range = if has_zones { outcome == Outcome::Ok } else { in_range };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
-            HostOp::Write => match self.context.write_cache() {
+            HostOp::Write | HostOp::Append => match self.context.write_cache() {
                 WriteCache::Protected => false,
                 WriteCache::Volatile => command.fua,
                 WriteCache::Off => true,
             },
-            HostOp::Read | HostOp::Trim | HostOp::LbaStatus => false,
+            HostOp::Read | HostOp::Trim | HostOp::LbaStatus | HostOp::ManageZone => false,
         };
         let then = if must_reach_flash && in_range { self.then_to_flash() } else { Then::Complete };
         let request = self.context.commands.requests.begin(now, command, tag, outcome, then);
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
-        let is_write = command.op == HostOp::Write && in_range;
+        let is_write = command.op.writes() && in_range;
+        if has_zones && outcome == Outcome::Ok {
+            self.begin_in_zone(request, &command);
+        }
         if is_write {
             self.handles.note_write(command.placement);
         }
@@ -134,6 +141,9 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
     pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
+        if self.context.zones.is_some() && self.waits_in_zone(request) {
+            return;
+        }
         if let Some(mut split) = self.begin_split(now, request) {
             while split.rest != 0 {
                 self.hand_over_next(now, &mut split);
@@ -147,7 +157,7 @@ impl Ssd {
     /// Begins to split a command; `None` if it has no units.
     #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
     #[inline(always)]
-    pub(super) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
+    pub(crate) fn begin_split(&mut self, now: Nanos, request: HostRequestId) -> Option<CommandSplit> {
         let command = *self.context.commands.requests.command(request);
         if self.context.commands.requests.outcome(request) != Outcome::Ok {
             return None;
@@ -158,7 +168,11 @@ impl Ssd {
                 self.begin_status(now, request);
                 return None;
             }
-            HostOp::Read | HostOp::Write | HostOp::Trim => {}
+            HostOp::ManageZone => {
+                self.act_on_zone(now, request);
+                return None;
+            }
+            HostOp::Read | HostOp::Write | HostOp::Trim | HostOp::Append => {}
         }
         let is_read = command.op == HostOp::Read;
         if self.context.config.bytes && is_read && command.sectors != 0 {
@@ -175,7 +189,7 @@ impl Ssd {
     /// Hands the next unit of a command to its flash core.
     #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
     #[inline(always)]
-    pub(super) fn hand_over_next(&mut self, now: Nanos, split: &mut CommandSplit) {
+    pub(crate) fn hand_over_next(&mut self, now: Nanos, split: &mut CommandSplit) {
         let CommandSplit { request, op, unit, offset, rest, .. } = *split;
         let controller = &self.context.config.controller;
         let (is_read, encode_cost) = (op == HostOp::Read, controller.encode_cost);
@@ -188,7 +202,7 @@ impl Ssd {
         }
         self.context.commands.requests.add_part(request);
         let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
-        let encodes = encode_cost != Nanos::ZERO && op == HostOp::Write;
+        let encodes = encode_cost != Nanos::ZERO && op.writes();
         let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
         self.hand_over(now, core, cost, work);
         (split.rest, split.offset, split.unit) = (rest - sectors, 0, unit + 1);
@@ -197,7 +211,7 @@ impl Ssd {
     /// All units of a command have been handed over.
     #[allow(clippy::inline_always, reason = "the way of every command, whose split is then in registers")]
     #[inline(always)]
-    pub(super) fn end_split(&mut self, now: Nanos, split: &CommandSplit) {
+    pub(crate) fn end_split(&mut self, now: Nanos, split: &CommandSplit) {
         if split.gathers {
             self.end_gathering(now);
         }

@@ -88,7 +88,8 @@ impl Ssd {
     /// Hands over the next unit of a command that was held up, as nothing is due. False if there is none.
     #[inline]
     pub(crate) fn go_on_splitting(&mut self, now: Nanos) -> bool {
-        self.host.in_order.is_some() && self.split_held(now)
+        (self.host.in_order.is_some() && self.split_held(now))
+            || (self.context.zones.is_some() && self.go_on_in_zones(now))
     }
 
     #[inline(never)]

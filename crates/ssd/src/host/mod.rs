@@ -21,6 +21,8 @@ mod passage;
 mod units;
 mod waiting;
 
+pub(crate) use commands::CommandSplit;
+
 use arrivals::Arrivals;
 use door::Door;
 use in_order::InOrder;
@@ -182,17 +184,18 @@ impl HostSide {
 
 /// Time of the master core by command.
 #[derive(Clone, Copy, Debug, PartialEq, outlast_persist::Persist)]
-struct CommandTimes([Nanos; 5]);
+struct CommandTimes([Nanos; 7]);
 
 impl CommandTimes {
     fn new(config: &ControllerConfig) -> Option<Self> {
-        let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus];
+        let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus, Op::Append, Op::ManageZone];
         let costs = config.command_costs;
         let times = ops.map(|op| {
             let own = match op {
                 Op::Read => costs.read,
                 Op::Write => costs.write,
-                Op::Trim | Op::Flush | Op::LbaStatus => None,
+                Op::Append => costs.append.or(costs.write),
+                Op::Trim | Op::Flush | Op::LbaStatus | Op::ManageZone => None,
             };
             own.unwrap_or(config.master_cost)
         });

@@ -26,7 +26,7 @@ impl Ssd {
         let command = *self.context.commands.requests.command(work.request);
         match command.op {
             HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
-            HostOp::Write => self.write_unit(now, core, work),
+            HostOp::Write | HostOp::Append => self.write_unit(now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.context.size.sectors_per_unit {
@@ -37,7 +37,9 @@ impl Ssd {
                 }
                 self.context.finish_parts(now, work.request, 1);
             }
-            HostOp::LbaStatus | HostOp::Flush => unreachable!("such a command has no units"),
+            HostOp::LbaStatus | HostOp::Flush | HostOp::ManageZone => {
+                unreachable!("such a command has no units")
+            }
         }
     }
 
@@ -185,6 +187,9 @@ impl Ssd {
             } else if own.is_hopeless(now, &mut self.context, write) {
                 own.end_waiting(now, &mut self.context, &write.work);
                 self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
+                if self.context.zones.is_some() {
+                    self.left_queue(now, write.work, true);
+                }
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
                 own.note_blocked(now, &mut self.context, write.stream);
@@ -235,6 +240,9 @@ impl Ssd {
             self.drop_superseded(core, work.lpn);
         }
         self.cores[core].enter(now, &mut self.context, write, unit);
+        if self.context.zones.is_some() {
+            self.left_queue(now, work, false);
+        }
     }
 
     /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for

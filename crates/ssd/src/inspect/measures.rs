@@ -71,6 +71,9 @@ impl Ssd {
         self.at_reset.by_core = self.by_core().collect();
         self.at_reset.handles = PlacementView::of(self).totals();
         self.context.reset_figures(now);
+        if let Some(zones) = &mut self.context.zones {
+            zones.reset_counts();
+        }
         self.reset_busy(now);
     }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod check_health;
+mod check_zones;
 mod extents;
 mod figures;
 mod handles;
@@ -11,6 +12,7 @@ mod restored;
 mod space;
 mod utilisation;
 mod views;
+mod zones;
 
 pub use figures::RberLevels;
 pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};

@@ -103,7 +103,7 @@ impl Host {
                     }
                 }
             }
-            Op::Flush | Op::LbaStatus => {}
+            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {}
         }
         self.pending.insert(tag, Pending { command, version, allowed });
         self.ssd.submit_data(self.now, command, tag, &data);
@@ -173,7 +173,7 @@ impl Host {
                     }
                 }
             }
-            Op::Flush | Op::LbaStatus => assert!(pending.allowed.is_empty()),
+            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => assert!(pending.allowed.is_empty()),
         }
     }
 }

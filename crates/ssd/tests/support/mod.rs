@@ -11,6 +11,7 @@ pub(crate) mod redundant;
 pub(crate) mod torn;
 pub(crate) mod torture;
 pub(crate) mod unit;
+pub(crate) mod zoned;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
 use outlast_media::reliability::{Ecc, RereadConfig};
@@ -51,6 +52,7 @@ pub(crate) fn tiny() -> SsdConfig {
         reliability: None,
         protection: None,
         placement: None,
+        zones: None,
         absent_dies: Vec::new(),
         mount: None,
         repair: None,

@@ -115,7 +115,7 @@ impl Model {
                     data.extend_from_slice(&stamp(sector as u64, self.version));
                 }
             }
-            Op::Flush | Op::LbaStatus => {}
+            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {}
         }
         let tag = Tag(self.next_tag);
         self.next_tag += 1;
@@ -202,7 +202,7 @@ impl Model {
                 self.refused += u64::from(outcome != Outcome::Ok);
                 self.no_room += u64::from(outcome == Outcome::ReadOnly);
             }
-            Op::LbaStatus => {}
+            Op::LbaStatus | Op::Append | Op::ManageZone => {}
             Op::Flush if !honours => {}
             Op::Flush => {
                 for unit in &mut self.units {

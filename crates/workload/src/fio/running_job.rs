@@ -98,7 +98,7 @@ impl RunningJob {
     /// Takes the completion of a command of this job.
     pub(super) fn handle_completion(&mut self, now: Nanos, command: &Command) -> JobCompletion {
         let ddir = match command.op {
-            Op::Flush | Op::LbaStatus => {
+            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {
                 self.flush_done = true;
                 return if self.accounting { JobCompletion::Measured } else { JobCompletion::Unmeasured };
             }

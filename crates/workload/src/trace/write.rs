@@ -117,6 +117,7 @@ fn obstacle(format: TraceFormat, request: &WorkloadRequest) -> Option<&'static s
         Op::Trim if !has_trims => Some("the format has no trim"),
         Op::Flush if !has_trims && format != TraceFormat::Etw => Some("the format has no flush"),
         Op::LbaStatus => Some("no format has queries of the LBA status"),
+        Op::Append | Op::ManageZone => Some("the format has no commands to zones"),
         _ if command.fua && format != TraceFormat::Blkparse => Some("the format has no forced unit access"),
         _ if format == TraceFormat::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
             Some("the format has 32 bits for the size")
@@ -186,7 +187,7 @@ fn write_request(
                 Op::Read => "read",
                 Op::Write => "write",
                 Op::Trim => "trim",
-                Op::Flush | Op::LbaStatus => "sync",
+                Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => "sync",
             };
             if format == TraceFormat::FioIolog {
                 return writeln!(out, "{} {IOLOG_FILE} {action} {offset} {size}", at / 1000);
@@ -247,7 +248,7 @@ fn write_blk_event(
         (Op::Write, false) => "W",
         (Op::Write, true) => "WF",
         (Op::Trim, _) => "D",
-        (Op::Flush | Op::LbaStatus, _) => {
+        (Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone, _) => {
             return writeln!(out, "  8,0    0 {number:8} {time}     0  {action} FWS [outlast]");
         }
     };

@@ -54,7 +54,7 @@ pub fn history_of_image(
                         )))
                     }
                     Op::Flush => Some(PendingOp::Flush(builder.flush(at))),
-                    Op::Write | Op::Trim | Op::Read | Op::LbaStatus => None,
+                    Op::Write | Op::Trim | Op::Read | Op::LbaStatus | Op::Append | Op::ManageZone => None,
                 };
                 under_way.extend(pending.map(|pending| (tag, pending)));
             }

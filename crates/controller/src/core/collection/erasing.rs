@@ -63,6 +63,9 @@ impl FlashCore {
     ) {
         self.note_use(now, context, superblock);
         self.tasks.erased(task, superblock);
+        if !self.resets.is_empty() {
+            self.reset_ended(now, context, superblock);
+        }
         match (&self.faults, &context.watch) {
             (faults, Some(watch)) => {
                 let must = |block| faults.as_ref().is_some_and(|faults| faults.block_must_retire(block));

@@ -32,6 +32,12 @@ impl FlashCore {
     }
 
     fn start_gc(&mut self, now: Nanos, context: &mut CoreContext) {
+        if !self.resets.is_empty() {
+            self.erase_reset(now, context);
+            if self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc() {
+                return;
+            }
+        }
         self.show_cells(now, context);
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         let ftl = &mut self.ftl;

@@ -123,6 +123,7 @@ impl FlashCore {
     /// Core `core` forgets the host's commands and the tasks under way. Returns the superblocks whose relocation is abandoned.
     pub fn stop_core(&mut self, now: Nanos, context: &mut CoreContext) -> Vec<SuperblockId> {
         self.cpu.forget(now);
+        self.resets.power_failed();
         if let Some(cache) = &mut self.read_cache {
             cache.clear();
         }

@@ -107,7 +107,7 @@ impl FlashCore {
             OpKind::HostProgram | OpKind::RelocationProgram => {
                 outlast_flash::FlashOp::program(place, u32::from(op.units), tag)
             }
-            OpKind::Erase => outlast_flash::FlashOp::erase(place.block, tag),
+            OpKind::Erase => outlast_flash::FlashOp::erase_in(place.block, self.reset_time(op.pu), tag),
             _ => outlast_flash::FlashOp::read(place, op.wanted(), tag),
         };
         (die, submitted)

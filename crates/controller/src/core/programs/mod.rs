@@ -191,8 +191,19 @@ impl FlashCore {
         if !self.buffer.is_blocked() {
             return;
         }
+        self.program_pinned(now, context, None);
+    }
+
+    /// Programs what must be on flash before the victims that wait for that can be erased, or `more`.
+    #[cold]
+    pub(crate) fn program_pinned(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        more: Option<SuperblockId>,
+    ) {
         self.program_held(now, context);
-        let pinned: Vec<SuperblockId> = self.tasks.formers().collect();
+        let pinned: Vec<SuperblockId> = self.tasks.formers().chain(more).collect();
         for superblock in pinned {
             for stream in self.ftl.streams().all() {
                 let ftl = &mut self.ftl;

@@ -119,7 +119,7 @@ impl ListImport {
         let data = match command.op {
             Op::Write => WriteData::At { file: 0, offset: self.bytes },
             Op::Trim => WriteData::Zeroes,
-            Op::Read | Op::Flush | Op::LbaStatus => return,
+            Op::Read | Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => return,
         };
         let sectors = u64::from(command.sectors);
         if command.op == Op::Write {

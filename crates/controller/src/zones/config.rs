@@ -1,0 +1,43 @@
+//! How settings divide a drive into zones.
+
+use outlast_device::{ZoneLayout, ZoneLimits};
+use outlast_media::ConfigError;
+use outlast_settings::zones::ZonesConfig;
+use outlast_units::{Bytes, SECTOR_BYTES};
+
+/// The division into zones by `config`, of a drive whose superblocks hold `superblock` bytes of data over all flash cores together.
+///
+/// # Errors
+/// Zones smaller than what is written of them.
+pub fn zone_layout(
+    config: &ZonesConfig,
+    superblock: Bytes,
+    unit: Bytes,
+) -> Result<(ZoneLayout, ZoneLimits), ConfigError> {
+    let capacity = Bytes(superblock.0 * u64::from(config.superblocks));
+    let size = config.size.unwrap_or(Bytes(capacity.0.next_power_of_two()));
+    if size < capacity {
+        let limit =
+            format!("must be at least the capacity of a zone, {capacity}: its superblocks without parity");
+        return Err(ConfigError::new("device.zones.size", size, limit));
+    }
+    if !size.0.is_multiple_of(unit.0) {
+        let limit = format!("must be a multiple of the mapping unit, {unit}");
+        return Err(ConfigError::new("device.zones.size", size, limit));
+    }
+    let layout = ZoneLayout {
+        zones: config.count,
+        size: size.0 / SECTOR_BYTES,
+        capacity: capacity.0 / SECTOR_BYTES,
+        block: (unit.0 / SECTOR_BYTES) as u32,
+    };
+    let active = config.max_active;
+    Ok((layout, ZoneLimits { open: config.max_open.unwrap_or(active), active }))
+}
+
+/// Write streams of the host on a drive with such zones: one for each that may be active, and one more for a zone that is not active any more, of which
+/// writes wait for a reset or a finish that came before them. Without it they would wait for zones that need not take another write.
+pub fn zone_streams(config: &ZonesConfig) -> u8 {
+    debug_assert!(config.max_active < 255, "as validated");
+    config.max_active as u8 + 1
+}

@@ -1,0 +1,154 @@
+//! The order of commands to one zone: writes go on while the zone has a stream and nothing before them acts on it; finishes and resets when no write is
+//! under way.
+
+use super::way::{Held, ZoneWay};
+use super::{ZoneFill, ZoneTimes, Zones};
+use crate::commands::{HostRequestId, Requests};
+use outlast_device::{Command, CommandResult, Op, PlacementId, ZoneAction, ZoneId};
+use outlast_units::Nanos;
+
+impl Zones {
+    /// Request `request` of an accepted command has begun: writes, finishes and resets take their place in the order of their zone.
+    pub fn begin(&mut self, request: HostRequestId, command: &Command, requests: &mut Requests) {
+        let held = match command.op {
+            Op::Write | Op::Append => Held::write(request),
+            Op::ManageZone if matches!(command.zone_action, ZoneAction::Finish | ZoneAction::Reset) => {
+                Held::action(request)
+            }
+            _ => return,
+        };
+        let zone = self.zone_of(command.lba.0);
+        let at = self.way(zone);
+        self.ways[at].held.push_back(held);
+        self.pump(at, requests);
+    }
+
+    /// True if `request`, which is about to be carried out, has to wait; it goes on later.
+    pub fn holds(&mut self, request: HostRequestId, requests: &mut Requests) -> bool {
+        let find = |way: &mut ZoneWay| {
+            way.held.iter_mut().find(|held| held.request == request).is_some_and(|held| {
+                held.arrived = true;
+                true
+            })
+        };
+        let Some(at) = self.ways.iter_mut().position(find) else { return false };
+        self.pump(at, requests);
+        true
+    }
+
+    /// The number of the way of `zone`, which gets one if it has none.
+    fn way(&mut self, zone: ZoneId) -> usize {
+        self.ways.iter().position(|way| way.zone == zone).unwrap_or_else(|| {
+            self.ways.push(ZoneWay::new(zone));
+            self.ways.len() - 1
+        })
+    }
+
+    /// Lets go what need not wait any more of way `at`.
+    fn pump(&mut self, at: usize, requests: &mut Requests) {
+        let way = &mut self.ways[at];
+        while let Some(&Held { request, is_write, arrived }) = way.held.front() {
+            if way.acts {
+                break;
+            }
+            if is_write {
+                if way.stream.is_none() {
+                    way.stream = self.free.pop();
+                }
+                let Some(stream) = way.stream else { break };
+                requests.place(request, PlacementId(stream));
+                way.under_way += 1;
+            } else if way.under_way != 0 || !arrived {
+                break;
+            } else {
+                way.acts = true;
+            }
+            way.held.pop_front();
+            if arrived {
+                self.ready.push_back(request);
+            }
+        }
+        if way.is_idle() && !self.table.state(way.zone).is_active() {
+            let way = self.ways.swap_remove(at);
+            self.closing.extend(way.stream);
+        }
+    }
+
+    /// Command `command` of `request`, which zones did not refuse, has ended. Returns its result, and how much later its completion comes.
+    pub fn ended(
+        &mut self,
+        request: HostRequestId,
+        command: &Command,
+        requests: &mut Requests,
+    ) -> (CommandResult, Nanos) {
+        match command.op {
+            Op::Write | Op::Append => {
+                let at = self.way(self.zone_of(command.lba.0));
+                self.ways[at].under_way -= 1;
+                self.pump(at, requests);
+                let first = if command.op == Op::Append { self.to_host(command.lba.0).0 } else { 0 };
+                (CommandResult(first), Nanos::ZERO)
+            }
+            Op::ManageZone => {
+                let at = self.later.iter().position(|&(own, _)| own == request);
+                let later = at.map_or(Nanos::ZERO, |at| self.later.swap_remove(at).1);
+                (CommandResult::NONE, later)
+            }
+            _ => (CommandResult::NONE, Nanos::ZERO),
+        }
+    }
+
+    /// Finish or reset `request` is carried out on `zone`: its completion comes later by what the settings say. `is_partial`: it was partly written,
+    /// and not finished.
+    pub fn set_time(&mut self, request: HostRequestId, action: ZoneAction, is_partial: bool) {
+        let ZoneTimes { finish, reset, reset_partial, .. } = self.config;
+        let partly = |time: Nanos| if is_partial { time } else { Nanos::ZERO };
+        let later = match action {
+            ZoneAction::Finish => partly(finish),
+            ZoneAction::Reset => reset + partly(reset_partial),
+            _ => Nanos::ZERO,
+        };
+        if later != Nanos::ZERO {
+            self.later.push((request, later));
+        }
+    }
+
+    /// The action on `zone` has been carried out: what came after it goes on.
+    pub fn acted(&mut self, zone: ZoneId, requests: &mut Requests) {
+        let at = self.way(zone);
+        self.ways[at].acts = false;
+        self.pump(at, requests);
+    }
+
+    /// A stream whose superblocks are to be closed; it is free then.
+    pub fn take_closing(&mut self) -> Option<u16> {
+        self.closing.pop_front()
+    }
+
+    /// The superblocks of `stream` have been closed: a zone that waits for a stream has it.
+    pub fn closed(&mut self, stream: u16, requests: &mut Requests) {
+        self.free.push(stream);
+        let waits = |way: &ZoneWay| way.stream.is_none() && !way.acts && !way.held.is_empty();
+        if let Some(at) = self.ways.iter().position(waits) {
+            self.pump(at, requests);
+        }
+    }
+
+    /// The next command that waited and goes on.
+    pub fn take_ready(&mut self) -> Option<HostRequestId> {
+        self.ready.pop_front()
+    }
+
+    /// True if something goes on when nothing else is due.
+    pub fn goes_on(&self) -> bool {
+        !self.ready.is_empty() || !self.closing.is_empty() || self.fills.iter().any(ZoneFill::has_room)
+    }
+
+    /// Requests that wait for others to their zone.
+    pub fn held(&self) -> impl Iterator<Item = HostRequestId> {
+        self.ways
+            .iter()
+            .flat_map(|way| way.held.iter().map(|held| held.request))
+            .chain(self.ready.iter().copied())
+    }
+}

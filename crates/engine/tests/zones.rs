@@ -1,0 +1,156 @@
+//! Runs of drives with zones: write amplification with what finishes cost, states at the end, times, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use outlast_engine::{RunControl, RunSummary, Simulation, parse_text};
+
+/// 16 superblocks of 3 MiB each, 10 of them zones.
+const DRIVE: &str = r#"
+name = "zoned"
+[device]
+model = "zoned"
+[device.geometry]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 2
+blocks_per_plane = 24
+pages_per_block = 24
+page_size = "16KiB"
+[device.timing]
+read = "60us"
+program = "700us"
+erase = "3.5ms"
+bus = "667MB/s"
+[device.ftl]
+mapping_unit = "4KiB"
+[device.controller]
+write_buffer = "1MiB"
+"#;
+
+fn text(zones: &str, workload: &str, fill: &str) -> String {
+    format!(
+        "{DRIVE}\n[device.zones]\ncount = 10\nmax_active = 4\n{zones}\n[precondition]\noverwrite = \"none\"\n{fill}\n[workload.zoned]\n{workload}"
+    )
+}
+
+fn run(text: &str) -> RunSummary {
+    let mut simulation = Simulation::new(parse_text(text).unwrap().0).unwrap();
+    let summary = simulation.run(&mut |_| RunControl::Continue).unwrap().summary;
+    simulation.self_check().unwrap();
+    summary
+}
+
+fn refused(text: &str) -> String {
+    let scenario = match parse_text(text) {
+        Ok((scenario, _)) => scenario,
+        Err(error) => return error.to_string(),
+    };
+    match Simulation::new(scenario) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Zones that are written to their end cost what is written; a zone that is finished halfway costs twice that.
+#[test]
+fn a_finish_is_in_the_write_amplification() {
+    let whole = run(&text("", "size = \"64KiB\"\nzones_in_flight = 2\nbytes = \"90MiB\"", "fill = \"none\""));
+    let zones = whole.zones.unwrap();
+    assert_eq!(zones.refused.len(), 0, "{:?}", zones.refused);
+    assert_eq!((zones.filled, zones.reset, zones.finished, zones.finish_bytes), (30, 20, 0, 0));
+    let amplification = whole.write_amplification.unwrap();
+    assert!((amplification.total - 1.0).abs() < 0.02, "{}", amplification.total);
+
+    let half = run(&text("", "size = \"64KiB\"\nfinish_at = 0.5\nbytes = \"60MiB\"", "fill = \"none\""));
+    let zones = half.zones.unwrap();
+    assert_eq!((zones.finished, zones.reset), (40, 30));
+    assert_eq!(zones.finish_bytes, 60 << 20, "as much as the host has written");
+    let amplification = half.write_amplification.unwrap();
+    assert!((amplification.total - 2.0).abs() < 0.05, "{}", amplification.total);
+    assert_eq!(amplification.finish, Some(1.0));
+    assert!(amplification.partial_write.abs() < 1e-9, "{}", amplification.partial_write);
+
+    let free = run(&text(
+        "finish = \"free\"",
+        "size = \"64KiB\"\nfinish_at = 0.5\nbytes = \"60MiB\"",
+        "fill = \"none\"",
+    ));
+    let amplification = free.write_amplification.unwrap();
+    assert!((amplification.total - 1.0).abs() < 0.02, "{}", amplification.total);
+}
+
+/// A finish takes the time of a sequential write of the rest, a reset that of an erasure and of the settings.
+#[test]
+fn finish_and_reset_take_their_time() {
+    let workload = "size = \"64KiB\"\nfinish_at = 0.5\nbytes = \"60MiB\"";
+    let zones = "reset_time = \"1ms\"\nerase_time = \"10ms\"\nfinish_time = \"2ms\"";
+    // A small buffer, so that little is on its way to the dies when a command ends.
+    let text = text(zones, workload, "fill = \"none\"").replace("\"1MiB\"", "\"256KiB\"");
+    let summary = run(&text);
+    let times = summary.zones.unwrap().latency_us;
+    let reset = times.reset.unwrap();
+    // Half of 10 ms, 1 ms more, and at most two programs that are before it on a die.
+    assert!((6_000.0..7_900.0).contains(&reset.mean), "{} us", reset.mean);
+    let finish = times.finish.unwrap();
+    // 1.5 MiB over 4 dies × 2 planes × 16 KiB are 12 programs of 700 us and their transfers, of which the buffer may hold two; and 2 ms.
+    assert!((9_000.0..12_500.0).contains(&finish.mean), "{} us", finish.mean);
+}
+
+/// Preparation fills whole zones, which the workload then resets.
+#[test]
+fn a_drive_is_filled_by_zones() {
+    let workload = "command = \"append\"\nsize = \"32KiB\"\nqueue_depth = 8\nzones_in_flight = 3\nread_percent = 40\nrequests = 4000";
+    let summary = run(&text("", workload, "fill = \"sequential\"\nfill_fraction = 0.75"));
+    let zones = summary.zones.unwrap();
+    assert_eq!(zones.refused.len(), 0, "{:?}", zones.refused);
+    assert_eq!(zones.states.values().sum::<u32>(), 10);
+    assert!(zones.reset > 10 && zones.filled > 10);
+    assert!(summary.host.failed.is_none());
+    assert!((summary.write_amplification.unwrap().total - 1.0).abs() < 0.03);
+}
+
+#[test]
+fn what_does_not_go_with_zones_is_refused_by_name() {
+    let fine = "size = \"64KiB\"\nrequests = 10";
+    let base = text("", fine, "fill = \"none\"");
+    let cases = [
+        (base.replace("count = 10", "count = 30"), "device.zones.count"),
+        (base.replace("count = 10", "count = 0"), "device.zones.count"),
+        (base.replace("max_active = 4", "max_active = 129"), "device.zones.max_active"),
+        (base.replace("max_active = 4", "max_active = 4\nmax_open = 5"), "device.zones.max_open"),
+        (base.replace("max_active = 4", "max_active = 4\nsize = \"1MiB\""), "device.zones.size"),
+        (base.replace("overwrite = \"none\"", "overwrite = \"random\""), "precondition.overwrite"),
+        (base.replace("[device.ftl]", "[device.ftl]\nstreams = 2"), "device.ftl.streams"),
+        (base.replace("[device.ftl]", "[device.ftl]\ncapacity = \"1MiB\""), "device.ftl.capacity"),
+        (
+            base.replace("[workload.zoned]", "[workload.zoned]\nzones_in_flight = 5"),
+            "workload.zoned.zones_in_flight",
+        ),
+        (base.replace("[workload.zoned]", "[run]\ntiming = \"none\"\n[workload.zoned]"), "run.timing"),
+        (format!("{base}\n[array]\nlevel = \"raid5\"\nmembers = 5"), "device.zones"),
+    ];
+    for (text, name) in cases {
+        let message = refused(&text);
+        assert!(message.contains(name), "\"{message}\" does not name {name}");
+    }
+}
+
+/// Writes and appends of the drive that was measured, of which a twentieth is built, take the times that it was fitted to.
+#[test]
+fn the_measured_drive_takes_its_times() {
+    let whole = include_str!("../../../scenarios/zones/wd-zn540.toml");
+    let part =
+        whole.replace("count = 904", "count = 40").replace("blocks_per_plane = 928", "blocks_per_plane = 64");
+    let write = |command: &str| {
+        let text = part.replace("requests = 200000", &format!("command = \"{command}\"\nrequests = 20000"));
+        run(&text).latency_us.write.unwrap().mean
+    };
+    let times = [write("write"), write("append")];
+    assert!((times[0] / 11.36 - 1.0).abs() < 0.1 && (times[1] / 14.83 - 1.0).abs() < 0.1, "{times:?} us");
+    let text = part.replace("size = \"4KiB\"", "size = \"64KiB\"\nfinish_at = 0.5\nzones = 2");
+    let zones = run(&text.replace("requests = 200000", "requests = 34500")).zones.unwrap();
+    let (finish, reset) = (zones.latency_us.finish.unwrap().mean, zones.latency_us.reset.unwrap().mean);
+    assert!((finish / 456_700.0 - 1.0).abs() < 0.03, "{finish} us");
+    assert!((reset / 8_490.0 - 1.0).abs() < 0.3, "{reset} us");
+}

@@ -1,0 +1,287 @@
+//! A host of a drive with zones, which knows by plain lists what the zones hold.
+
+use super::tiny;
+use outlast_device::{
+    Command, CommandResult, Device, Op, Outcome, PowerCycle, Tag, ZoneAction, ZoneId, ZoneState, ZoneTable,
+};
+use outlast_settings::drive::{SsdConfig, WriteCache};
+use outlast_settings::zones::{FinishCost, ZonesConfig};
+use outlast_ssd::Ssd;
+use outlast_units::{Bytes, Lba, Nanos};
+use std::collections::BTreeMap;
+
+pub(crate) const UNIT: u64 = 4096;
+pub(crate) const SECTORS: u32 = 8;
+
+pub(crate) fn zoned(count: u32, superblocks: u32, active: u32) -> SsdConfig {
+    let mut config = tiny();
+    config.geometry.blocks_per_plane = 32;
+    config.ftl.capacity = None;
+    config.bytes = true;
+    config.controller.queue_depth = 1024;
+    config.zones = Some(ZonesConfig {
+        count,
+        superblocks,
+        size: Some(Bytes(u64::from(superblocks) * 64 * UNIT + 8 * UNIT)),
+        max_active: active,
+        max_open: Some(active.div_ceil(2)),
+        finish: FinishCost::Written,
+        finish_time: Nanos::micros(50),
+        reset_time: Nanos::micros(100),
+        reset_time_partial: Nanos::micros(30),
+        erase_time: None,
+    });
+    config
+}
+
+/// A command that the host waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    command: Command,
+    expected: Outcome,
+    result: u64,
+    zone: Option<ZoneId>,
+    /// Units of the zone that were written after it.
+    units: u64,
+}
+
+pub(crate) struct Host {
+    pub(crate) ssd: Ssd,
+    pub(crate) now: Nanos,
+    /// What the host knows of states: moved by every command as it is submitted.
+    pub(crate) table: ZoneTable,
+    /// Value of each unit, by zone.
+    values: Vec<Vec<u64>>,
+    /// Units of each zone that survive a loss of power.
+    safe: Vec<u64>,
+    /// Units whose writes have completed, for the next flush.
+    acknowledged: Vec<u64>,
+    pending: BTreeMap<u32, Pending>,
+    flushes: BTreeMap<u32, Vec<u64>>,
+    next_tag: u32,
+    next_value: u64,
+    is_protected: bool,
+}
+
+impl Host {
+    pub(crate) fn new(config: SsdConfig) -> Self {
+        let is_protected = config.controller.write_cache == WriteCache::Protected;
+        let ssd = Ssd::new(config, 3).unwrap();
+        let table = ssd.zones().unwrap().clone();
+        let zones = table.layout().zones as usize;
+        Self {
+            ssd,
+            now: Nanos::ZERO,
+            table,
+            values: vec![Vec::new(); zones],
+            safe: vec![0; zones],
+            acknowledged: vec![0; zones],
+            pending: BTreeMap::new(),
+            flushes: BTreeMap::new(),
+            next_tag: 0,
+            next_value: 0,
+            is_protected,
+        }
+    }
+
+    pub(crate) fn start(&self, zone: ZoneId) -> Lba {
+        self.table.layout().start(zone)
+    }
+
+    pub(crate) fn submit(&mut self, command: Command, pending: Pending, data: &[u8]) {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.pending.insert(tag, pending);
+        if command.op == Op::Flush {
+            self.flushes.insert(tag, self.acknowledged.clone());
+        }
+        self.ssd.submit_data(self.now, command, Tag(tag), data);
+    }
+
+    pub(crate) fn write(&mut self, zone: ZoneId, append: bool, units: u32) {
+        let written = self.table.written(zone);
+        let (op, lba) = if append {
+            (Op::Append, self.start(zone))
+        } else {
+            (Op::Write, Lba(self.start(zone).0 + written))
+        };
+        let command = Command::new(op, lba, units * SECTORS);
+        // A write behind a full zone without a gap is one to the next zone, or to none.
+        let is_beyond = lba.0 + u64::from(units * SECTORS) > self.table.layout().sectors();
+        let zone = if is_beyond { zone } else { self.table.layout().place(lba).0 };
+        let moved = if is_beyond {
+            Err(Outcome::OutOfRange)
+        } else {
+            self.table.write(op, lba, units * SECTORS).map_err(Outcome::Zone)
+        };
+        let mut data = Vec::new();
+        for _ in 0..units {
+            self.next_value += 1;
+            data.extend(bytes_of(self.next_value));
+            if moved.is_ok() {
+                self.values[zone.index()].push(self.next_value);
+            }
+        }
+        let result = if append && moved.is_ok() { self.start(zone).0 + written } else { 0 };
+        let expected = moved.map_or_else(|refused| refused, |_| Outcome::Ok);
+        let units = self.values[zone.index()].len() as u64;
+        self.submit(command, Pending { command, expected, result, zone: Some(zone), units }, &data);
+    }
+
+    pub(crate) fn act(&mut self, zone: ZoneId, action: ZoneAction) {
+        let command = Command::manage_zone(action, self.start(zone));
+        let moved = self.table.manage(action, self.start(zone));
+        if moved.is_ok() && action == ZoneAction::Reset {
+            self.values[zone.index()].clear();
+            self.safe[zone.index()] = 0;
+            self.acknowledged[zone.index()] = 0;
+            // A flush under way says nothing of what is written after the reset.
+            self.flushes.values_mut().for_each(|flush| flush[zone.index()] = 0);
+        }
+        let expected = moved.map_or_else(Outcome::Zone, |_| Outcome::Ok);
+        self.submit(command, Pending { command, expected, result: 0, zone: Some(zone), units: 0 }, &[]);
+    }
+
+    pub(crate) fn flush(&mut self) {
+        let pending =
+            Pending { command: Command::FLUSH, expected: Outcome::Ok, result: 0, zone: None, units: 0 };
+        self.submit(Command::FLUSH, pending, &[]);
+    }
+
+    /// Takes what completes until at most `left` commands are under way.
+    pub(crate) fn advance(&mut self, left: usize) {
+        let mut done = Vec::new();
+        while self.pending.len() > left {
+            self.now = self.ssd.advance_to_completion(Nanos::MAX, &mut done);
+            assert!(!done.is_empty(), "{:?} never complete", self.pending);
+            for completion in done.drain(..) {
+                let pending = self.pending.remove(&completion.tag.0).unwrap();
+                assert_eq!(completion.outcome, pending.expected, "{pending:?}");
+                assert_eq!(completion.result, CommandResult(pending.result), "{pending:?}");
+                if let Some(flushed) = self.flushes.remove(&completion.tag.0) {
+                    for (safe, flushed) in self.safe.iter_mut().zip(flushed) {
+                        *safe = (*safe).max(flushed);
+                    }
+                }
+                self.completed(&pending);
+            }
+        }
+    }
+
+    pub(crate) fn completed(&mut self, pending: &Pending) {
+        let Some(zone) = pending.zone else { return };
+        if pending.expected != Outcome::Ok || !pending.command.op.writes() {
+            return;
+        }
+        // Of a zone that was reset meanwhile it says nothing.
+        let is_reset = |other: &Pending| {
+            other.zone == Some(zone)
+                && other.command.op == Op::ManageZone
+                && other.command.zone_action == ZoneAction::Reset
+        };
+        if self.pending.values().any(is_reset) {
+            return;
+        }
+        let at = zone.index();
+        let lowest = |other: &Pending| {
+            (other.zone == Some(zone) && other.command.op.writes() && other.expected == Outcome::Ok)
+                .then(|| other.units - u64::from(other.command.sectors / SECTORS))
+        };
+        let reached = self.pending.values().filter_map(lowest).min().unwrap_or(pending.units);
+        self.acknowledged[at] = self.acknowledged[at].max(reached.min(self.values[at].len() as u64));
+        if self.is_protected {
+            self.safe[at] = self.acknowledged[at];
+        }
+    }
+
+    pub(crate) fn read(&mut self, lba: Lba, sectors: u32) -> Vec<u8> {
+        assert!(self.pending.is_empty());
+        let command = Command::new(Op::Read, lba, sectors);
+        let tag = self.next_tag;
+        self.submit(
+            command,
+            Pending { command, expected: Outcome::Ok, result: 0, zone: None, units: 0 },
+            &[],
+        );
+        self.advance(0);
+        self.ssd.take_data(Tag(tag)).unwrap_or_else(|| vec![0; sectors as usize * 512])
+    }
+
+    /// Everything can be read up to the write pointers, and nothing beyond.
+    pub(crate) fn check(&mut self) {
+        self.advance(0);
+        self.ssd.self_check().unwrap();
+        let layout = *self.table.layout();
+        for zone in self.table.ids() {
+            assert_eq!(self.ssd.zones().unwrap().descriptor(zone), self.table.descriptor(zone));
+            let units = u32::try_from(layout.size).unwrap() / SECTORS;
+            let bytes = self.read(self.start(zone), units * SECTORS);
+            for (offset, unit) in bytes.chunks(UNIT as usize).enumerate() {
+                let value = self.values[zone.index()].get(offset).copied().unwrap_or(0);
+                assert_eq!(
+                    u64::from_le_bytes(unit[..8].try_into().unwrap()),
+                    value,
+                    "unit {offset} of {zone:?}"
+                );
+            }
+        }
+    }
+
+    pub(crate) fn cut(&mut self) {
+        let before = self.table.clone();
+        // Commands under way may have been carried out, or not.
+        let unsure: Vec<(ZoneId, ZoneAction)> = self
+            .pending
+            .values()
+            .filter(|own| own.command.op == Op::ManageZone && own.expected == Outcome::Ok)
+            .map(|own| (own.zone.unwrap(), own.command.zone_action))
+            .collect();
+        self.pending.clear();
+        self.flushes.clear();
+        self.ssd.power_cycle(self.now, self.now);
+        let after = self.ssd.zones().unwrap().clone();
+        assert_eq!(after.open(), 0, "a zone is open after a loss of power");
+        for zone in before.ids() {
+            let at = zone.index();
+            let own = |action| unsure.contains(&(zone, action));
+            let units = after.written(zone) / u64::from(SECTORS);
+            if own(ZoneAction::Reset) {
+                // What was there before the reset may be there still: nobody knows of it.
+                let start = self.start(zone);
+                self.values[at].clear();
+                self.table = after.clone();
+                if units != 0 {
+                    let bytes = self.read(start, u32::try_from(units).unwrap() * SECTORS);
+                    self.values[at] = bytes
+                        .chunks(UNIT as usize)
+                        .map(|unit| u64::from_le_bytes(unit[..8].try_into().unwrap()))
+                        .collect();
+                }
+            } else {
+                assert!(
+                    units >= self.safe[at],
+                    "{zone:?}: {units} units are left of {} flushed",
+                    self.safe[at]
+                );
+                assert!(units <= self.values[at].len() as u64, "{zone:?} has more than was written");
+                self.values[at].truncate(units as usize);
+                if before.state(zone) == ZoneState::Full
+                    && before.written(zone) < before.layout().capacity
+                    && !own(ZoneAction::Finish)
+                {
+                    assert_eq!(after.state(zone), ZoneState::Full, "{zone:?} was finished");
+                }
+            }
+            self.safe[at] = self.values[at].len() as u64;
+            self.acknowledged[at] = self.safe[at];
+        }
+        self.table = after;
+        self.check();
+    }
+}
+
+fn bytes_of(value: u64) -> Vec<u8> {
+    let mut bytes = vec![0; UNIT as usize];
+    bytes[..8].copy_from_slice(&value.to_le_bytes());
+    bytes
+}

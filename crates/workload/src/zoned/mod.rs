@@ -1,0 +1,6 @@
+//! Zoned workloads: `[workload.zoned]`.
+
+mod generator;
+mod spec;
+
+pub use spec::{ZoneCommand, ZoneResetPolicy, ZonedSpec};
