@@ -213,7 +213,9 @@ mod tests {
                     }
                 }
             }
-            assert!(resets > 20 && reads > 40, "{resets} resets, {reads} reads");
+            assert!(resets > 20, "{resets} resets");
+            // A zone that holds less than a request is not read.
+            assert!(reads > 40 || until < 16, "{reads} reads");
             assert_eq!(finishes > 0, until < 48);
         }
     }
