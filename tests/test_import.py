@@ -16,6 +16,7 @@ from hypothesis import given, strategies
 from conftest import Outlast, files_below
 from foreign_configs import DEVICE, FLASH, FLOW, HOST, SIMPLESSD_CFG, SSD_CONFIG_H, ssdconfig, workload
 from outlast.errors import ScenarioError
+from outlast.products.imports.check import check_draft
 from outlast.products.imports.draft import Draft, nanoseconds, size
 from outlast.products.imports.femu import femu
 from outlast.products.imports.mqsim import mqsim
@@ -240,3 +241,12 @@ def test_a_time_and_a_size_are_written_exactly(count: int) -> None:
     digits = written.rstrip("KMGTiB")
     power = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}[written[len(digits) :]]
     assert int(digits) << power == count
+
+
+@pytest.mark.parametrize(
+    ("ns", "runtime"), [(1, "1us"), (65_535, "66us"), (1_500_000_000, "1500ms"), (10**15, "1000000s")]
+)
+def test_flows_beside_each_other_stop_at_any_time_in_whole_units_of_fio(tmp_path: Path, ns: int, runtime: str) -> None:
+    draft = drafted(tmp_path, ssdconfig(), workload({"Stop_Time": ns}, {}))
+    check_draft(draft)
+    assert f"runtime={runtime}  ; Stop_Time" in draft.value("workload.fio.job")

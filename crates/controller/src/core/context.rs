@@ -99,8 +99,8 @@ pub struct CoreContext {
     /// True if reads that have ended are of interest: to the read cache, or to the account of time.
     #[persist(skip)]
     pub(in crate::core) notes_reads: bool,
-    /// True if more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, or the mapping table
-    /// is flushed.
+    /// True if more is to be done for a write that enters the buffer than to give it a slot: bytes are kept, writes coalesce, the mapping table is
+    /// flushed, or a finish of a zone may count it.
     #[persist(skip)]
     pub(in crate::core) heeds_writes: bool,
     /// Accounts of the time of commands; absent where nobody asks.

@@ -63,7 +63,10 @@ impl CoreContext {
             moves: Moves::default(),
             watch,
             notes_reads: config.controller.read_cache.is_some(),
-            heeds_writes: config.bytes || config.controller.coalesce || config.ftl.map_flush.is_some(),
+            heeds_writes: config.bytes
+                || config.controller.coalesce
+                || config.ftl.map_flush.is_some()
+                || config.zones.is_some(),
             map_timer: MapTimer::new(config.ftl.map_flush.and_then(|flush| flush.interval)),
             ledger: None,
             victims: None,

@@ -241,12 +241,21 @@ def _jobs(draft: Draft, flows: list[Flow]) -> None:
             lines.append(f"iodepth={depth}  ; Average_No_of_Reqs_in_Queue")
         setting, value, _ = _until(flow)
         if setting == "duration":
-            lines += ["time_based", f"runtime={value}  ; Stop_Time", ""]
+            lines += ["time_based", f"runtime={_fio_time(given.whole('Stop_Time', 1, 10**15))}  ; Stop_Time", ""]
         else:
             lines += ["time_based", "runtime=1d", f"number_ios={value}  ; Total_Requests_To_Generate", ""]
         if given.word("Request_Size_Distribution", ("FIXED", "NORMAL"), "FIXED") == "NORMAL":
             draft.leave(f"Request_Size_Distribution of flow {index + 1}", "NORMAL", "every request has the mean size")
     draft.set("workload.fio.job", "\n".join(lines), f"the {len(flows)} flows, as jobs beside each other")
+
+
+def _fio_time(ns: int) -> str:
+    """A time as fio has it, in whole microseconds or a coarser unit, from nanoseconds, rounded up."""
+    us = -(-ns // 1000)
+    for factor, unit in ((10**6, "s"), (10**3, "ms")):
+        if us % factor == 0:
+            return f"{us // factor}{unit}"
+    return f"{us}us"
 
 
 def _trace(draft: Draft, flow: Flow) -> None:
