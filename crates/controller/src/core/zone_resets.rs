@@ -69,9 +69,8 @@ impl FlashCore {
         let mut count = 0;
         for (superblock, units) in superblocks {
             let view = self.ftl.superblock(superblock);
-            let is_host = self.ftl.streams().cause(view.stream()) == StreamCause::Host;
-            if !is_host && view.state() == SuperblockState::Open {
-                // What was moved there is stale, and its superblock fills up with what else is moved.
+            // What was moved there, or written again because a program had failed, is stale, and its superblock fills up with data of others.
+            if view.state() == SuperblockState::Open && Some(view.stream()) != stream {
                 continue;
             }
             count += 1;
@@ -144,6 +143,8 @@ impl FlashCore {
                 }
                 // Units of another zone are in it: collection moved them there, and will erase it. Or there is nothing left to erase.
                 SuperblockState::Sealed if view.valid() != 0 => self.reset_ended(now, context, superblock),
+                // It was given up before it was full, and others write to it.
+                SuperblockState::Open if view.valid() != 0 => self.reset_ended(now, context, superblock),
                 SuperblockState::Free | SuperblockState::Retired => {
                     self.reset_ended(now, context, superblock);
                 }
@@ -213,7 +214,7 @@ impl CoreContext {
         if is_refused {
             commands.complete(now, request);
         } else {
-            let (result, later) = zones.ended(id, &request.command, &mut commands.requests);
+            let (result, later) = zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
             commands.complete_later(now, request, result, later);
         }
         if zones.goes_on() {

@@ -8,6 +8,7 @@ use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::zones::{FinishCost, ZonesConfig};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) const UNIT: u64 = 4096;
@@ -34,6 +35,33 @@ pub(crate) fn zoned(count: u32, superblocks: u32, active: u32) -> SsdConfig {
     config
 }
 
+/// What a host does next.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Write { zone: u32, append: bool, units: u32 },
+    Act(u32, ZoneAction),
+    Flush,
+    Wait(usize),
+    Check,
+    Cut,
+}
+
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        40 => (0..6u32, any::<bool>(), 1..40u32).prop_map(|(zone, append, units)| Step::Write { zone, append, units }),
+        10 => (0..6u32, prop::sample::select(ZoneAction::ALL.to_vec())).prop_map(|(zone, action)| Step::Act(zone, action)),
+        6 => (0..6u32).prop_map(|zone| Step::Act(zone, ZoneAction::Reset)),
+        3 => Just(Step::Flush),
+        10 => (0..12usize).prop_map(Step::Wait),
+        1 => Just(Step::Check),
+        1 => Just(Step::Cut),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+/// Value of a unit of which the host knows nothing, as its write failed.
+const UNKNOWN: u64 = u64::MAX;
+
 /// A command that the host waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
@@ -43,8 +71,11 @@ pub(crate) struct Pending {
     zone: Option<ZoneId>,
     /// Units of the zone that were written after it.
     units: u64,
+    /// Resets of the zone that came before it.
+    resets: u32,
 }
 
+#[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) ssd: Ssd,
     pub(crate) now: Nanos,
@@ -61,6 +92,12 @@ pub(crate) struct Host {
     next_tag: u32,
     next_value: u64,
     is_protected: bool,
+    /// True if flash may fail for good: reads and writes may, and zones be given up.
+    pub(crate) fails: bool,
+    /// Reads that failed as the medium did, and writes that found no room.
+    pub(crate) medium_errors: u64,
+    pub(crate) refused: u64,
+    resets: Vec<u32>,
 }
 
 impl Host {
@@ -81,6 +118,26 @@ impl Host {
             next_tag: 0,
             next_value: 0,
             is_protected,
+            fails: false,
+            medium_errors: 0,
+            refused: 0,
+            resets: vec![0; zones],
+        }
+    }
+
+    /// The same host before another drive.
+    pub(crate) fn with(&self, ssd: Ssd) -> Self {
+        Self { ssd, ..self.clone() }
+    }
+
+    pub(crate) fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Write { zone, append, units } => self.write(ZoneId(zone), append, units),
+            Step::Act(zone, action) => self.act(ZoneId(zone), action),
+            Step::Flush => self.flush(),
+            Step::Wait(left) => self.advance(left),
+            Step::Check => self.check(),
+            Step::Cut => self.cut(),
         }
     }
 
@@ -99,6 +156,7 @@ impl Host {
     }
 
     pub(crate) fn write(&mut self, zone: ZoneId, append: bool, units: u32) {
+        self.look_again();
         let written = self.table.written(zone);
         let (op, lba) = if append {
             (Op::Append, self.start(zone))
@@ -125,26 +183,46 @@ impl Host {
         let result = if append && moved.is_ok() { self.start(zone).0 + written } else { 0 };
         let expected = moved.map_or_else(|refused| refused, |_| Outcome::Ok);
         let units = self.values[zone.index()].len() as u64;
-        self.submit(command, Pending { command, expected, result, zone: Some(zone), units }, &data);
+        let resets = self.resets[zone.index()];
+        self.submit(command, Pending { command, expected, result, zone: Some(zone), units, resets }, &data);
+    }
+
+    /// Learns which zones the drive has given up.
+    fn look_again(&mut self) {
+        if self.fails {
+            self.table = self.ssd.zones().unwrap().clone();
+        }
     }
 
     pub(crate) fn act(&mut self, zone: ZoneId, action: ZoneAction) {
+        self.look_again();
         let command = Command::manage_zone(action, self.start(zone));
         let moved = self.table.manage(action, self.start(zone));
         if moved.is_ok() && action == ZoneAction::Reset {
             self.values[zone.index()].clear();
+            self.resets[zone.index()] += 1;
             self.safe[zone.index()] = 0;
             self.acknowledged[zone.index()] = 0;
             // A flush under way says nothing of what is written after the reset.
             self.flushes.values_mut().for_each(|flush| flush[zone.index()] = 0);
         }
         let expected = moved.map_or_else(Outcome::Zone, |_| Outcome::Ok);
-        self.submit(command, Pending { command, expected, result: 0, zone: Some(zone), units: 0 }, &[]);
+        self.submit(
+            command,
+            Pending { command, expected, result: 0, zone: Some(zone), units: 0, resets: 0 },
+            &[],
+        );
     }
 
     pub(crate) fn flush(&mut self) {
-        let pending =
-            Pending { command: Command::FLUSH, expected: Outcome::Ok, result: 0, zone: None, units: 0 };
+        let pending = Pending {
+            command: Command::FLUSH,
+            expected: Outcome::Ok,
+            result: 0,
+            zone: None,
+            units: 0,
+            resets: 0,
+        };
         self.submit(Command::FLUSH, pending, &[]);
     }
 
@@ -156,6 +234,11 @@ impl Host {
             assert!(!done.is_empty(), "{:?} never complete", self.pending);
             for completion in done.drain(..) {
                 let pending = self.pending.remove(&completion.tag.0).unwrap();
+                if self.fails && completion.outcome != pending.expected {
+                    self.failed(&pending, completion.outcome);
+                    self.flushes.remove(&completion.tag.0);
+                    continue;
+                }
                 assert_eq!(completion.outcome, pending.expected, "{pending:?}");
                 assert_eq!(completion.result, CommandResult(pending.result), "{pending:?}");
                 if let Some(flushed) = self.flushes.remove(&completion.tag.0) {
@@ -165,6 +248,36 @@ impl Host {
                 }
                 self.completed(&pending);
             }
+        }
+    }
+
+    /// A second in which nothing is asked of the drive.
+    pub(crate) fn rest(&mut self) {
+        self.advance(0);
+        self.now += Nanos::millis(1000);
+        let mut done = Vec::new();
+        self.ssd.advance(self.now, &mut done);
+        assert!(done.is_empty(), "{done:?}");
+    }
+
+    /// A command has failed that a drive whose flash is good carries out.
+    fn failed(&mut self, pending: &Pending, outcome: Outcome) {
+        let op = pending.command.op;
+        match outcome {
+            Outcome::MediumError => {
+                assert_eq!(op, Op::Read, "only reads find what is lost");
+                self.medium_errors += 1;
+            }
+            Outcome::ReadOnly => {
+                assert!(op.writes() || op == Op::ManageZone, "{pending:?} has found no room");
+                self.refused += 1;
+            }
+            _ => panic!("{pending:?}: {outcome:?}"),
+        }
+        let Some(zone) = pending.zone.filter(|_| op.writes()) else { return };
+        if self.resets[zone.index()] == pending.resets {
+            let first = pending.units - u64::from(pending.command.sectors / SECTORS);
+            self.values[zone.index()][first as usize..pending.units as usize].fill(UNKNOWN);
         }
     }
 
@@ -200,7 +313,7 @@ impl Host {
         let tag = self.next_tag;
         self.submit(
             command,
-            Pending { command, expected: Outcome::Ok, result: 0, zone: None, units: 0 },
+            Pending { command, expected: Outcome::Ok, result: 0, zone: None, units: 0, resets: 0 },
             &[],
         );
         self.advance(0);
@@ -213,7 +326,12 @@ impl Host {
         self.ssd.self_check().unwrap();
         let layout = *self.table.layout();
         for zone in self.table.ids() {
+            self.look_again();
             assert_eq!(self.ssd.zones().unwrap().descriptor(zone), self.table.descriptor(zone));
+            if self.fails {
+                self.check_units(zone);
+                continue;
+            }
             let units = u32::try_from(layout.size).unwrap() / SECTORS;
             let bytes = self.read(self.start(zone), units * SECTORS);
             for (offset, unit) in bytes.chunks(UNIT as usize).enumerate() {
@@ -223,6 +341,23 @@ impl Host {
                     value,
                     "unit {offset} of {zone:?}"
                 );
+            }
+        }
+    }
+
+    /// Every unit of `zone` below the write pointer can be read, or is a medium error, unless the zone is offline.
+    fn check_units(&mut self, zone: ZoneId) {
+        if self.table.state(zone) == ZoneState::Offline {
+            return;
+        }
+        for offset in 0..self.values[zone.index()].len() {
+            let before = self.medium_errors;
+            let lba = Lba(self.start(zone).0 + offset as u64 * u64::from(SECTORS));
+            let bytes = self.read(lba, SECTORS);
+            let value = self.values[zone.index()][offset];
+            if self.medium_errors == before && value != UNKNOWN {
+                let found = u64::from_le_bytes(bytes[..8].try_into().unwrap());
+                assert_eq!(found, value, "unit {offset} of {zone:?}");
             }
         }
     }
