@@ -10,7 +10,6 @@ use outlast_persist::{Reader, Restore, Writer, restore_foreign};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_ssd::Ssd;
-use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::zoned::{Host, Step, steps, zoned};
 
@@ -60,7 +59,7 @@ proptest! {
         config.controller.write_cache = cache;
         config.controller.flash_cores = cores;
         let mut host = Host::new(config.clone());
-        before.iter().for_each(|step| host.step(step));
+        host.live(&before);
         // Whatever was before: two zones are written, one of them is reset, and one finished.
         for (zone, action) in [(1, ZoneAction::Reset), (0, ZoneAction::Finish)] {
             host.write(ZoneId(zone), false, 9);
@@ -85,10 +84,9 @@ proptest! {
         before in steps(), after in steps(), cache in caches(), die in 0..8u16,
     ) {
         let mut host = Host::new(striped(true, cache));
-        before.iter().for_each(|step| host.step(step));
-        // A loss of power may have left a stripe without parity: it is rebuilt first.
-        host.rest();
-        prop_assert_eq!(host.ssd.redundancy().data_survives, 1);
+        // Losses of power come afterwards only: they may leave a stripe without parity.
+        before.iter().filter(|step| !matches!(step, Step::Cut)).for_each(|step| host.step(step));
+        prop_assert!(host.ssd.redundancy().data_survives != 0);
         // Writes, a reset and a finish are under way.
         host.write(ZoneId(0), false, 20);
         host.act(ZoneId(1), ZoneAction::Reset);
@@ -97,8 +95,8 @@ proptest! {
         host.ssd.inject(host.now, DriveFault { die, damage: DieDamage::Die });
         host.check();
         host.rest();
-        prop_assert_eq!(host.ssd.redundancy().data_survives, 1);
-        after.iter().for_each(|step| host.step(step));
+        prop_assert!(host.ssd.redundancy().data_survives != 0);
+        host.live(&after);
         host.check();
     }
 
@@ -132,7 +130,7 @@ proptest! {
         config.hazards.program_failure = f64::from(failures) * 1e-3;
         config.hazards.erase_failure = f64::from(failures) * 1e-2;
         let mut host = Host::new(config);
-        steps.iter().for_each(|step| host.step(step));
+        host.live(&steps);
         host.check();
     }
 

@@ -69,9 +69,14 @@ impl FlashCore {
         let mut count = 0;
         for (superblock, units) in superblocks {
             let view = self.ftl.superblock(superblock);
-            // What was moved there, or written again because a program had failed, is stale, and its superblock fills up with data of others.
-            if view.state() == SuperblockState::Open && Some(view.stream()) != stream {
-                continue;
+            let is_host = self.ftl.streams().cause(view.stream()) == StreamCause::Host;
+            if view.state() == SuperblockState::Open {
+                // What was moved there, or written again as a program had failed, is stale, and its superblock fills up with data of others.
+                if !is_host || view.valid() != 0 {
+                    continue;
+                }
+                let own = view.stream();
+                self.close_stream(now, context, own);
             }
             count += 1;
             context.commands.requests.add_part(request);
@@ -141,10 +146,11 @@ impl FlashCore {
                     self.program_pinned(now, context, Some(superblock));
                     at += 1;
                 }
-                // Units of another zone are in it: collection moved them there, and will erase it. Or there is nothing left to erase.
-                SuperblockState::Sealed if view.valid() != 0 => self.reset_ended(now, context, superblock),
-                // It was given up before it was full, and others write to it.
-                SuperblockState::Open if view.valid() != 0 => self.reset_ended(now, context, superblock),
+                // Units of another zone are in it: collection moved them there, and will erase it, or its stream was given up and others write to it.
+                SuperblockState::Sealed | SuperblockState::Open if view.valid() != 0 => {
+                    self.reset_ended(now, context, superblock);
+                }
+                // There is nothing left to erase.
                 SuperblockState::Free | SuperblockState::Retired => {
                     self.reset_ended(now, context, superblock);
                 }
@@ -214,7 +220,8 @@ impl CoreContext {
         if is_refused {
             commands.complete(now, request);
         } else {
-            let (result, later) = zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
+            let (result, later) =
+                zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
             commands.complete_later(now, request, result, later);
         }
         if zones.goes_on() {
