@@ -214,10 +214,17 @@ impl RunRecorder {
             window.commands[op] += 1;
             window.bytes[op] += bytes;
         } else {
-            self.completed.failed[op] += 1;
-            self.completed.outcomes[usize::from(outcome.kind())] += 1;
-            window.errors += 1;
+            self.count_failed(op, outcome);
         }
+    }
+
+    // Out of line, so that the kind of an outcome is not worked out for commands that succeed.
+    #[cold]
+    #[inline(never)]
+    fn count_failed(&mut self, op: usize, outcome: Outcome) {
+        self.completed.failed[op] += 1;
+        self.completed.outcomes[usize::from(outcome.kind())] += 1;
+        self.windows.current.errors += 1;
     }
 
     fn record_stream(&mut self, stream: u16, op: Op, latency: u64) {

@@ -194,10 +194,16 @@ impl Life {
         if outcome != Outcome::Ok {
             self.errors += 1;
             self.media_errors += u64::from(outcome == Outcome::MediumError);
-        } else if command.op == Op::Read || command.op.writes() {
-            let kind = usize::from(command.op.writes());
-            self.commands[kind] += 1;
-            self.sectors[kind] += u64::from(command.sectors);
+        } else if matches!(command.op, Op::Read | Op::Write) {
+            self.add(command.op as usize, command.sectors);
+        } else if command.op == Op::Append {
+            self.add(Op::Write as usize, command.sectors);
         }
+    }
+
+    #[inline]
+    fn add(&mut self, kind: usize, sectors: u32) {
+        self.commands[kind] += 1;
+        self.sectors[kind] += u64::from(sectors);
     }
 }

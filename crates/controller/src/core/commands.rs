@@ -103,15 +103,19 @@ impl CoreContext {
     #[inline]
     pub fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
         if self.commands.requests.end_parts(id, parts) {
-            self.request_ended(now, id);
+            if self.zones.is_some() {
+                self.request_ended::<true>(now, id);
+            } else {
+                self.request_ended::<false>(now, id);
+            }
         }
     }
 
-    /// All parts of request `id` are done.
+    /// All parts of request `id` are done, of a drive with zones where `ZONED`: there it is passed on as a whole, and so is kept in memory.
     #[inline(never)]
-    fn request_ended(&mut self, now: Nanos, id: HostRequestId) {
+    fn request_ended<const ZONED: bool>(&mut self, now: Nanos, id: HostRequestId) {
         match self.commands.requests.end(id) {
-            RequestEnd::Complete(request) => self.complete(now, id, &request),
+            RequestEnd::Complete(request) => self.complete::<ZONED>(now, id, &request),
             RequestEnd::Forgotten => {}
             RequestEnd::AwaitFlash => {
                 self.note(move |ledger| ledger.is_buffered(now, id));
@@ -126,7 +130,7 @@ impl CoreContext {
     }
 
     #[inline]
-    fn complete(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
+    fn complete<const ZONED: bool>(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
         self.commands.life.count(&request.command, request.outcome);
         self.note(move |ledger| ledger.is_done(now, id));
         if request.outcome != Outcome::Ok {
@@ -141,7 +145,7 @@ impl CoreContext {
         if self.config.bytes {
             self.commands.bytes.end(id, request.command.sectors, request.tag, request.is_good());
         }
-        if self.zones.is_some() {
+        if ZONED {
             return self.complete_in_zone(now, id, request);
         }
         self.commands.complete(now, request);

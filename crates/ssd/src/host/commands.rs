@@ -23,19 +23,35 @@ pub(crate) struct CommandSplit {
 impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
-    pub(super) fn accept(&mut self, now: Nanos, mut command: Command, tag: Tag, data: &[u8]) {
+    pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        if self.context.zones.is_some() {
+            self.accept_zoned(now, command, tag, data);
+        } else {
+            self.accept_as::<false>(now, command, tag, data);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn accept_zoned(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+        self.accept_as::<true>(now, command, tag, data);
+    }
+
+    /// Accepts a command, of a drive with zones where `ZONED`: there it is rewritten, and so is in memory and not in registers.
+    #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
+    #[inline(always)]
+    fn accept_as<const ZONED: bool>(&mut self, now: Nanos, mut command: Command, tag: Tag, data: &[u8]) {
         let end = command.lba.0.checked_add(u64::from(command.sectors));
         let in_range = command.op == HostOp::Flush || end.is_some_and(|end| end <= self.context.size.sectors);
         let is_known = command.namespace == NamespaceId::FIRST;
-        let has_zones = self.context.zones.is_some();
         let outcome = match (is_known, in_range) {
             (false, _) => Outcome::InvalidNamespace,
-            (true, _) if has_zones => self.accept_in_zone(&mut command, tag),
+            (true, _) if ZONED => self.accept_in_zone(&mut command, tag),
             (true, false) => Outcome::OutOfRange,
             (true, true) if command.op > HostOp::LbaStatus => Outcome::InvalidOpcode,
             (true, true) => Outcome::Ok,
         };
-        let in_range = if has_zones { outcome == Outcome::Ok } else { in_range };
+        let in_range = if ZONED { outcome == Outcome::Ok } else { in_range };
         let must_reach_flash = match command.op {
             HostOp::Flush => self.has_to_flush(),
             HostOp::Write | HostOp::Append => match self.context.write_cache() {
@@ -49,7 +65,7 @@ impl Ssd {
         let request = self.context.commands.requests.begin(now, command, tag, outcome, then);
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op.writes() && in_range;
-        if has_zones && outcome == Outcome::Ok {
+        if ZONED && outcome == Outcome::Ok {
             self.begin_in_zone(request, &command);
         }
         if is_write {

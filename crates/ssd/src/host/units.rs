@@ -215,6 +215,7 @@ impl Ssd {
             && self.context.redirection.is_none()
             && !self.context.heeds_writes()
             && !self.context.config.bytes
+            && self.context.zones.is_none()
         {
             // All that the checks of other writes look for is absent.
             return own.enter(now, &mut self.context, write, None);
