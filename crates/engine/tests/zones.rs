@@ -128,6 +128,21 @@ fn what_does_not_go_with_zones_is_refused_by_name() {
             "workload.zoned.zones_in_flight",
         ),
         (base.replace("[workload.zoned]", "[run]\ntiming = \"none\"\n[workload.zoned]"), "run.timing"),
+        (
+            base.replace(&format!("[workload.zoned]\n{fine}"), "[workload.synthetic]\nrequests = 10"),
+            "workload.synthetic",
+        ),
+        (
+            base.replace(&format!("[workload.zoned]\n{fine}"), "[workload.trace]\nfile = \"none.csv\""),
+            "workload.trace",
+        ),
+        (
+            base.replace(
+                &format!("[workload.zoned]\n{fine}"),
+                "[workload.fio]\njob = \"\"\"\n[a]\nrw=write\nbs=64k\n\"\"\"",
+            ),
+            "workload.fio",
+        ),
         (format!("{base}\n[array]\nlevel = \"raid5\"\nmembers = 5"), "device.zones"),
     ];
     for (text, name) in cases {

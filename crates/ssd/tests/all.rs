@@ -40,4 +40,5 @@ mod think_time;
 mod torn;
 mod unequal;
 mod untimed_order;
+mod zone_faults;
 mod zones;

@@ -10,42 +10,12 @@ use outlast_settings::ftl::ProtectionConfig;
 use outlast_settings::zones::FinishCost;
 use outlast_units::Nanos;
 use proptest::prelude::*;
-use support::zoned::{Host, SECTORS, UNIT, zoned};
-
-#[derive(Clone, Debug)]
-enum Step {
-    Write { zone: u32, append: bool, units: u32 },
-    Act(u32, ZoneAction),
-    Flush,
-    Wait(usize),
-    Check,
-    Cut,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        40 => (0..6u32, any::<bool>(), 1..40u32).prop_map(|(zone, append, units)| Step::Write { zone, append, units }),
-        10 => (0..6u32, prop::sample::select(ZoneAction::ALL.to_vec())).prop_map(|(zone, action)| Step::Act(zone, action)),
-        6 => (0..6u32).prop_map(|zone| Step::Act(zone, ZoneAction::Reset)),
-        3 => Just(Step::Flush),
-        10 => (0..12usize).prop_map(Step::Wait),
-        1 => Just(Step::Check),
-        1 => Just(Step::Cut),
-    ];
-    prop::collection::vec(step, 1..200)
-}
+use support::zoned::{Host, SECTORS, Step, UNIT, steps, zoned};
 
 fn live(config: SsdConfig, steps: Vec<Step>) {
     let mut host = Host::new(config);
     for step in steps {
-        match step {
-            Step::Write { zone, append, units } => host.write(ZoneId(zone), append, units),
-            Step::Act(zone, action) => host.act(ZoneId(zone), action),
-            Step::Flush => host.flush(),
-            Step::Wait(left) => host.advance(left),
-            Step::Check => host.check(),
-            Step::Cut => host.cut(),
-        }
+        host.step(&step);
     }
     host.check();
 }

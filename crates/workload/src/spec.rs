@@ -92,6 +92,9 @@ impl WorkloadSpec {
                 }),
             };
         }
+        if target.zones.is_some() {
+            self.refuse_on_zones()?;
+        }
         match (&self.synthetic, &self.trace, &self.fio) {
             (Some(synthetic), None, None) => synthetic.open(target, seeds),
             (None, Some(trace), None) => trace.open(target),
@@ -113,5 +116,17 @@ impl WorkloadSpec {
                 why: "a workload has one source of requests",
             }),
         }
+    }
+
+    /// Refuses what writes elsewhere than at write pointers, and reads from one zone into the next.
+    fn refuse_on_zones(&self) -> Result<(), WorkloadError> {
+        let given = [
+            (self.synthetic.is_some(), "workload.synthetic"),
+            (self.trace.is_some(), "workload.trace"),
+            (self.fio.is_some(), "workload.fio"),
+        ];
+        let Some((_, name)) = given.into_iter().find(|&(is_given, _)| is_given) else { return Ok(()) };
+        let limit = "does not go with [device.zones]: zones are written at their write pointers only; use [workload.zoned]";
+        Err(bad_setting(name, "given", limit))
     }
 }

@@ -70,9 +70,13 @@ impl FlashCore {
         for (superblock, units) in superblocks {
             let view = self.ftl.superblock(superblock);
             let is_host = self.ftl.streams().cause(view.stream()) == StreamCause::Host;
-            if !is_host && view.state() == SuperblockState::Open {
-                // What was moved there is stale, and its superblock fills up with what else is moved.
-                continue;
+            if view.state() == SuperblockState::Open {
+                // What was moved there, or written again as a program had failed, is stale, and its superblock fills up with data of others.
+                if !is_host || view.valid() != 0 {
+                    continue;
+                }
+                let own = view.stream();
+                self.close_stream(now, context, own);
             }
             count += 1;
             context.commands.requests.add_part(request);
@@ -142,8 +146,11 @@ impl FlashCore {
                     self.program_pinned(now, context, Some(superblock));
                     at += 1;
                 }
-                // Units of another zone are in it: collection moved them there, and will erase it. Or there is nothing left to erase.
-                SuperblockState::Sealed if view.valid() != 0 => self.reset_ended(now, context, superblock),
+                // Units of another zone are in it: collection moved them there, and will erase it, or its stream was given up and others write to it.
+                SuperblockState::Sealed | SuperblockState::Open if view.valid() != 0 => {
+                    self.reset_ended(now, context, superblock);
+                }
+                // There is nothing left to erase.
                 SuperblockState::Free | SuperblockState::Retired => {
                     self.reset_ended(now, context, superblock);
                 }
@@ -213,7 +220,8 @@ impl CoreContext {
         if is_refused {
             commands.complete(now, request);
         } else {
-            let (result, later) = zones.ended(id, &request.command, &mut commands.requests);
+            let (result, later) =
+                zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
             commands.complete_later(now, request, result, later);
         }
         if zones.goes_on() {

@@ -4,7 +4,7 @@
 use super::way::{Held, ZoneWay};
 use super::{ZoneFill, ZoneTimes, Zones};
 use crate::commands::{HostRequestId, Requests};
-use outlast_device::{Command, CommandResult, Op, PlacementId, ZoneAction, ZoneId};
+use outlast_device::{Command, CommandResult, Op, Outcome, PlacementId, ZoneAction, ZoneId, ZoneState};
 use outlast_units::Nanos;
 
 impl Zones {
@@ -74,13 +74,17 @@ impl Zones {
         }
     }
 
-    /// Command `command` of `request`, which zones did not refuse, has ended. Returns its result, and how much later its completion comes.
+    /// Command `command` of `request`, which zones did not refuse, has ended with `outcome`: a zone that there is no room to write on is read-only. Returns
+    /// the result, and how much later the completion comes.
     pub fn ended(
         &mut self,
         request: HostRequestId,
-        command: &Command,
+        (command, outcome): (&Command, Outcome),
         requests: &mut Requests,
     ) -> (CommandResult, Nanos) {
+        if outcome == Outcome::ReadOnly {
+            self.give_up(self.zone_of(command.lba.0));
+        }
         match command.op {
             Op::Write | Op::Append => {
                 let at = self.way(self.zone_of(command.lba.0));
@@ -95,6 +99,12 @@ impl Zones {
                 (CommandResult::NONE, later)
             }
             _ => (CommandResult::NONE, Nanos::ZERO),
+        }
+    }
+
+    fn give_up(&mut self, zone: ZoneId) {
+        if self.table.state(zone) != ZoneState::Offline {
+            self.table.give_up(zone, ZoneState::ReadOnly);
         }
     }
 

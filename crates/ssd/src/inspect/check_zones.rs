@@ -13,7 +13,8 @@ impl Ssd {
         let table = zones.table();
         for zone in table.ids().filter(|&zone| !zones.is_busy(zone)) {
             let (kept, written) = (self.kept_of(zone), table.written(zone));
-            let may_be_more = table.state(zone) == ZoneState::Full;
+            let may_be_more =
+                matches!(table.state(zone), ZoneState::Full | ZoneState::ReadOnly | ZoneState::Offline);
             let may_be_less = self.context.counters.medium_errors != 0
                 || self.cores.iter().any(|core| core.ftl().is_read_only());
             if (kept < written && !may_be_less) || (kept > written && !may_be_more) {

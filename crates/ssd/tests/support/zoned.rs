@@ -1,14 +1,15 @@
 //! A host of a drive with zones, which knows by plain lists what the zones hold.
 
 use super::tiny;
-use outlast_device::{
-    Command, CommandResult, Device, Op, Outcome, PowerCycle, Tag, ZoneAction, ZoneId, ZoneState, ZoneTable,
-};
+use outlast_device::{Command, CommandResult, Device, Op, Outcome, Tag, ZoneAction, ZoneId, ZoneTable};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::zones::{FinishCost, ZonesConfig};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Lba, Nanos};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
+
+mod checks;
 
 pub(crate) const UNIT: u64 = 4096;
 pub(crate) const SECTORS: u32 = 8;
@@ -34,6 +35,33 @@ pub(crate) fn zoned(count: u32, superblocks: u32, active: u32) -> SsdConfig {
     config
 }
 
+/// What a host does next.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Write { zone: u32, append: bool, units: u32 },
+    Act(u32, ZoneAction),
+    Flush,
+    Wait(usize),
+    Check,
+    Cut,
+}
+
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        40 => (0..6u32, any::<bool>(), 1..40u32).prop_map(|(zone, append, units)| Step::Write { zone, append, units }),
+        10 => (0..6u32, prop::sample::select(ZoneAction::ALL.to_vec())).prop_map(|(zone, action)| Step::Act(zone, action)),
+        6 => (0..6u32).prop_map(|zone| Step::Act(zone, ZoneAction::Reset)),
+        3 => Just(Step::Flush),
+        10 => (0..12usize).prop_map(Step::Wait),
+        1 => Just(Step::Check),
+        1 => Just(Step::Cut),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+/// Value of a unit of which the host knows nothing, as its write failed.
+const UNKNOWN: u64 = u64::MAX;
+
 /// A command that the host waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
@@ -43,8 +71,11 @@ pub(crate) struct Pending {
     zone: Option<ZoneId>,
     /// Units of the zone that were written after it.
     units: u64,
+    /// Resets of the zone that came before it.
+    resets: u32,
 }
 
+#[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) ssd: Ssd,
     pub(crate) now: Nanos,
@@ -61,6 +92,12 @@ pub(crate) struct Host {
     next_tag: u32,
     next_value: u64,
     is_protected: bool,
+    /// True if flash may fail for good: reads and writes may, and zones be given up.
+    pub(crate) fails: bool,
+    /// Reads that failed as the medium did, and writes that found no room.
+    pub(crate) medium_errors: u64,
+    pub(crate) refused: u64,
+    resets: Vec<u32>,
 }
 
 impl Host {
@@ -81,6 +118,32 @@ impl Host {
             next_tag: 0,
             next_value: 0,
             is_protected,
+            fails: false,
+            medium_errors: 0,
+            refused: 0,
+            resets: vec![0; zones],
+        }
+    }
+
+    /// The same host before another drive.
+    pub(crate) fn with(&self, ssd: Ssd) -> Self {
+        Self { ssd, ..self.clone() }
+    }
+
+    pub(crate) fn live(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.step(step);
+        }
+    }
+
+    pub(crate) fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Write { zone, append, units } => self.write(ZoneId(zone), append, units),
+            Step::Act(zone, action) => self.act(ZoneId(zone), action),
+            Step::Flush => self.flush(),
+            Step::Wait(left) => self.advance(left),
+            Step::Check => self.check(),
+            Step::Cut => self.cut(),
         }
     }
 
@@ -99,6 +162,7 @@ impl Host {
     }
 
     pub(crate) fn write(&mut self, zone: ZoneId, append: bool, units: u32) {
+        self.look_again();
         let written = self.table.written(zone);
         let (op, lba) = if append {
             (Op::Append, self.start(zone))
@@ -125,26 +189,46 @@ impl Host {
         let result = if append && moved.is_ok() { self.start(zone).0 + written } else { 0 };
         let expected = moved.map_or_else(|refused| refused, |_| Outcome::Ok);
         let units = self.values[zone.index()].len() as u64;
-        self.submit(command, Pending { command, expected, result, zone: Some(zone), units }, &data);
+        let resets = self.resets[zone.index()];
+        self.submit(command, Pending { command, expected, result, zone: Some(zone), units, resets }, &data);
+    }
+
+    /// Learns which zones the drive has given up.
+    fn look_again(&mut self) {
+        if self.fails {
+            self.table = self.ssd.zones().unwrap().clone();
+        }
     }
 
     pub(crate) fn act(&mut self, zone: ZoneId, action: ZoneAction) {
+        self.look_again();
         let command = Command::manage_zone(action, self.start(zone));
         let moved = self.table.manage(action, self.start(zone));
         if moved.is_ok() && action == ZoneAction::Reset {
             self.values[zone.index()].clear();
+            self.resets[zone.index()] += 1;
             self.safe[zone.index()] = 0;
             self.acknowledged[zone.index()] = 0;
             // A flush under way says nothing of what is written after the reset.
             self.flushes.values_mut().for_each(|flush| flush[zone.index()] = 0);
         }
         let expected = moved.map_or_else(Outcome::Zone, |_| Outcome::Ok);
-        self.submit(command, Pending { command, expected, result: 0, zone: Some(zone), units: 0 }, &[]);
+        self.submit(
+            command,
+            Pending { command, expected, result: 0, zone: Some(zone), units: 0, resets: 0 },
+            &[],
+        );
     }
 
     pub(crate) fn flush(&mut self) {
-        let pending =
-            Pending { command: Command::FLUSH, expected: Outcome::Ok, result: 0, zone: None, units: 0 };
+        let pending = Pending {
+            command: Command::FLUSH,
+            expected: Outcome::Ok,
+            result: 0,
+            zone: None,
+            units: 0,
+            resets: 0,
+        };
         self.submit(Command::FLUSH, pending, &[]);
     }
 
@@ -156,6 +240,11 @@ impl Host {
             assert!(!done.is_empty(), "{:?} never complete", self.pending);
             for completion in done.drain(..) {
                 let pending = self.pending.remove(&completion.tag.0).unwrap();
+                if self.fails && completion.outcome != pending.expected {
+                    self.failed(&pending, completion.outcome);
+                    self.flushes.remove(&completion.tag.0);
+                    continue;
+                }
                 assert_eq!(completion.outcome, pending.expected, "{pending:?}");
                 assert_eq!(completion.result, CommandResult(pending.result), "{pending:?}");
                 if let Some(flushed) = self.flushes.remove(&completion.tag.0) {
@@ -168,115 +257,13 @@ impl Host {
         }
     }
 
-    pub(crate) fn completed(&mut self, pending: &Pending) {
-        let Some(zone) = pending.zone else { return };
-        if pending.expected != Outcome::Ok || !pending.command.op.writes() {
-            return;
-        }
-        // Of a zone that was reset meanwhile it says nothing.
-        let is_reset = |other: &Pending| {
-            other.zone == Some(zone)
-                && other.command.op == Op::ManageZone
-                && other.command.zone_action == ZoneAction::Reset
-        };
-        if self.pending.values().any(is_reset) {
-            return;
-        }
-        let at = zone.index();
-        let lowest = |other: &Pending| {
-            (other.zone == Some(zone) && other.command.op.writes() && other.expected == Outcome::Ok)
-                .then(|| other.units - u64::from(other.command.sectors / SECTORS))
-        };
-        let reached = self.pending.values().filter_map(lowest).min().unwrap_or(pending.units);
-        self.acknowledged[at] = self.acknowledged[at].max(reached.min(self.values[at].len() as u64));
-        if self.is_protected {
-            self.safe[at] = self.acknowledged[at];
-        }
-    }
-
-    pub(crate) fn read(&mut self, lba: Lba, sectors: u32) -> Vec<u8> {
-        assert!(self.pending.is_empty());
-        let command = Command::new(Op::Read, lba, sectors);
-        let tag = self.next_tag;
-        self.submit(
-            command,
-            Pending { command, expected: Outcome::Ok, result: 0, zone: None, units: 0 },
-            &[],
-        );
+    /// A second in which nothing is asked of the drive.
+    pub(crate) fn rest(&mut self) {
         self.advance(0);
-        self.ssd.take_data(Tag(tag)).unwrap_or_else(|| vec![0; sectors as usize * 512])
-    }
-
-    /// Everything can be read up to the write pointers, and nothing beyond.
-    pub(crate) fn check(&mut self) {
-        self.advance(0);
-        self.ssd.self_check().unwrap();
-        let layout = *self.table.layout();
-        for zone in self.table.ids() {
-            assert_eq!(self.ssd.zones().unwrap().descriptor(zone), self.table.descriptor(zone));
-            let units = u32::try_from(layout.size).unwrap() / SECTORS;
-            let bytes = self.read(self.start(zone), units * SECTORS);
-            for (offset, unit) in bytes.chunks(UNIT as usize).enumerate() {
-                let value = self.values[zone.index()].get(offset).copied().unwrap_or(0);
-                assert_eq!(
-                    u64::from_le_bytes(unit[..8].try_into().unwrap()),
-                    value,
-                    "unit {offset} of {zone:?}"
-                );
-            }
-        }
-    }
-
-    pub(crate) fn cut(&mut self) {
-        let before = self.table.clone();
-        // Commands under way may have been carried out, or not.
-        let unsure: Vec<(ZoneId, ZoneAction)> = self
-            .pending
-            .values()
-            .filter(|own| own.command.op == Op::ManageZone && own.expected == Outcome::Ok)
-            .map(|own| (own.zone.unwrap(), own.command.zone_action))
-            .collect();
-        self.pending.clear();
-        self.flushes.clear();
-        self.ssd.power_cycle(self.now, self.now);
-        let after = self.ssd.zones().unwrap().clone();
-        assert_eq!(after.open(), 0, "a zone is open after a loss of power");
-        for zone in before.ids() {
-            let at = zone.index();
-            let own = |action| unsure.contains(&(zone, action));
-            let units = after.written(zone) / u64::from(SECTORS);
-            if own(ZoneAction::Reset) {
-                // What was there before the reset may be there still: nobody knows of it.
-                let start = self.start(zone);
-                self.values[at].clear();
-                self.table = after.clone();
-                if units != 0 {
-                    let bytes = self.read(start, u32::try_from(units).unwrap() * SECTORS);
-                    self.values[at] = bytes
-                        .chunks(UNIT as usize)
-                        .map(|unit| u64::from_le_bytes(unit[..8].try_into().unwrap()))
-                        .collect();
-                }
-            } else {
-                assert!(
-                    units >= self.safe[at],
-                    "{zone:?}: {units} units are left of {} flushed",
-                    self.safe[at]
-                );
-                assert!(units <= self.values[at].len() as u64, "{zone:?} has more than was written");
-                self.values[at].truncate(units as usize);
-                if before.state(zone) == ZoneState::Full
-                    && before.written(zone) < before.layout().capacity
-                    && !own(ZoneAction::Finish)
-                {
-                    assert_eq!(after.state(zone), ZoneState::Full, "{zone:?} was finished");
-                }
-            }
-            self.safe[at] = self.values[at].len() as u64;
-            self.acknowledged[at] = self.safe[at];
-        }
-        self.table = after;
-        self.check();
+        self.now += Nanos::millis(1000);
+        let mut done = Vec::new();
+        self.ssd.advance(self.now, &mut done);
+        assert!(done.is_empty(), "{done:?}");
     }
 }
 
