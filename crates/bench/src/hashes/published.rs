@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Folder of the scenarios.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
-const FOLDERS: [&str; 9] =
-    ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples"];
+const FOLDERS: [&str; 10] =
+    ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples", "zones"];
 
 /// Size of a shrunken drive: mapping units of all members together, blocks of a plane, the user's part of raw flash.
 const UNITS: u64 = 60_000;
@@ -84,6 +84,7 @@ fn less_flash(scenario: &mut Scenario) -> f64 {
     let pages = UNITS * device.ftl.mapping_unit.0
         / (planes * u64::from(geometry.blocks_per_plane) * geometry.page_size.0 * u64::from(members));
     geometry.pages_per_block = geometry.pages_per_block.min((pages as u32).max(4).next_multiple_of(4));
+    geometry.pages_per_block = geometry.pages_per_block.next_multiple_of(device.ftl.one_shot.max(1).into());
     let die = |of: &Geometry| f64::from(of.blocks_per_plane) * f64::from(of.pages_per_block);
     let part = die(geometry) / die(&before);
     let raw = geometry.raw_capacity().0 as f64;
@@ -109,6 +110,12 @@ fn less_flash(scenario: &mut Scenario) -> f64 {
     // So few superblocks have less to hold back.
     device.ftl.gc.start_free = device.ftl.gc.start_free.map(|free| free.min(2));
     device.ftl.capacity = Some(capacity);
+    if let Some(zones) = &mut device.zones {
+        // They say the capacity: as many as leave each active one a superblock, and some to move data to.
+        device.ftl.capacity = None;
+        let most = geometry.blocks_per_plane.saturating_sub(zones.max_active + 8) / zones.superblocks;
+        zones.count = zones.count.min(most.max(1));
+    }
     part
 }
 
@@ -131,6 +138,9 @@ fn less_work(scenario: &mut Scenario) -> f64 {
     if let Some(trace) = &mut workload.trace {
         trace.repeat = trace.repeat.min(100);
         return 1.0;
+    }
+    if let Some(zoned) = &mut workload.zoned {
+        zoned.requests = zoned.requests.map(|requests| requests.min(REQUESTS));
     }
     let Some(own) = &mut workload.synthetic else { return 1.0 };
     let rate = own.rate_iops.unwrap_or(f64::INFINITY);
