@@ -99,7 +99,7 @@ def run_command(
         return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
-    from outlast.output import OutputFolder, check_file, check_writable
+    from outlast.output import OutputFolder, check_file, check_not_read, check_writable
 
     if out is not None or report_file is not None:
         import numpy  # noqa: F401 - tables and charts are made of it
@@ -108,6 +108,7 @@ def run_command(
     for file in (each for each in (report_file, junit) if each is not None):
         made = out is not None and file.absolute().parent in (out.absolute(), *out.absolute().parents)
         (check_writable if made else check_file)(file)
+        check_not_read(file, [Path(each) for each in (scenario, trace) if each is not None])
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.defer_signals()
