@@ -101,6 +101,7 @@ def test_a_value_keeps_limits_as_arithmetic_says(value: float, low: float, high:
         (P99, "1ms", "must be <, <=, > or >= and a number"),
         (P99, "< 1GB", 'unit "GB": the figure is in µs'),
         (P99, "< 1ms and", "must be <, <=, > or >= and a number"),
+        (P99, "< 1e400ms", "must be <, <=, > or >= and a number"),
         (P99, "", "must be <, <=, > or >= and a number"),
     ],
 )
@@ -111,3 +112,7 @@ def test_limits_that_cannot_be_judged_are_refused_before_the_run(
     file = tmp_path / "bad.toml"
     file.write_text(f'extends = "tiny.toml"\n[expect]\n"{figure}" = "{said}"\n')
     refused(outlast, tmp_path, command, file, says=[figure, message])
+
+
+def test_the_outcome_is_not_written_over_the_scenario(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    refused(outlast, tmp_path, "run", tiny, "--junit", tiny.name, says=[tiny.name, "is read by this command"])

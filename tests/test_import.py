@@ -25,6 +25,7 @@ from outlast.products.imports.nvmevirt import nvmevirt
 from outlast.products.imports.parameters import Parameters, Place
 from outlast.products.imports.simplessd import simplessd
 from outlast.products.imports.xml import parse_xml
+from test_bad_input import refused
 
 SILENT = """
 Memory_Type Flash_Comm_Protocol CMT_Sharing_Mode Address_Mapping Ideal_Mapping_Table CMT_Capacity Caching_Mechanism
@@ -250,3 +251,11 @@ def test_flows_beside_each_other_stop_at_any_time_in_whole_units_of_fio(tmp_path
     draft = drafted(tmp_path, ssdconfig(), workload({"Stop_Time": ns}, {}))
     check_draft(draft)
     assert f"runtime={runtime}  ; Stop_Time" in draft.value("workload.fio.job")
+
+
+def test_an_import_is_not_written_over_what_it_reads(outlast: Outlast, tmp_path: Path) -> None:
+    config = tmp_path / "sample.cfg"
+    config.write_text(SIMPLESSD_CFG)
+    refused(
+        outlast, tmp_path, "import", "simplessd", config, "-o", config, says=["sample.cfg", "is read by this command"]
+    )

@@ -196,3 +196,11 @@ def test_what_is_no_table_is_refused(
     outlast: Outlast, weak_result: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     refused(outlast, tmp_path, "table", weak_result, *arguments, says=[said])
+
+
+def test_a_png_of_more_dots_than_fit_into_memory_is_refused(
+    outlast: Outlast, weak_result: Path, tmp_path: Path
+) -> None:
+    size = ("--width", "50in", "--height", "50in", "--dpi", "1200")
+    says = ["big.png", "3600 million dots", "at most 100 million"]
+    refused(outlast, tmp_path, "plot", weak_result, "distribution", "-o", tmp_path / "big.png", *size, says=says)

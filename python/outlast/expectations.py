@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -94,7 +95,7 @@ def _expectation(name: str, said: str) -> Expectation:
     limits = []
     for part in said.split(" and "):
         found = _LIMIT.fullmatch(part)
-        if found is None:
+        if found is None or math.isinf(float(found[2])):
             limit = 'must be <, <=, > or >= and a number, such as "< 1ms", or two of these joined by "and"'
             raise ScenarioError(f'expect."{name}" = "{said}": {limit}')
         limits.append((found[1], float(found[2].replace("_", "")) * _scale(name, said, found[3])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,6 +102,13 @@ def check_file(path: Path) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise OutputError(f"{path}: cannot be written: Permission denied")
     check_writable(path)
+
+
+def check_not_read(path: Path, inputs: Iterable[Path]) -> None:
+    """Checks that a file to be written is none of those that the same command reads."""
+    for each in inputs:
+        if path.exists() and each.exists() and path.samefile(each):
+            raise OutputError(f"{path}: is read by this command; name another file")
 
 
 def write_file(path: Path, content: str | bytes) -> Path:

@@ -120,6 +120,8 @@ fn what_does_not_go_with_zones_is_refused_by_name() {
         (base.replace("max_active = 4", "max_active = 129"), "device.zones.max_active"),
         (base.replace("max_active = 4", "max_active = 4\nmax_open = 5"), "device.zones.max_open"),
         (base.replace("max_active = 4", "max_active = 4\nsize = \"1MiB\""), "device.zones.size"),
+        // 10 zones of 2 EiB end beyond 2^64 bytes.
+        (base.replace("max_active = 4", "max_active = 4\nsize = \"2EiB\""), "device.zones.size"),
         (base.replace("overwrite = \"none\"", "overwrite = \"random\""), "precondition.overwrite"),
         (base.replace("[device.ftl]", "[device.ftl]\nstreams = 2"), "device.ftl.streams"),
         (base.replace("[device.ftl]", "[device.ftl]\ncapacity = \"1MiB\""), "device.ftl.capacity"),

@@ -99,15 +99,14 @@ def run_command(
         return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
-    from outlast.output import OutputFolder, check_file, check_writable
+    from outlast.output import OutputFolder
 
     if out is not None or report_file is not None:
         import numpy  # noqa: F401 - tables and charts are made of it
 
     folder = OutputFolder(out, force=force) if out is not None else None
     for file in (each for each in (report_file, junit) if each is not None):
-        made = out is not None and file.absolute().parent in (out.absolute(), *out.absolute().parents)
-        (check_writable if made else check_file)(file)
+        _check_written(file, out, [Path(each) for each in (scenario, trace) if each is not None])
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
         interrupts.defer_signals()
@@ -167,6 +166,15 @@ def _tell(result: Result, *, as_fio: bool, as_json: bool, quiet: bool) -> None:
         from outlast.cli.summary import show
 
         show(result)
+
+
+def _check_written(file: Path, out: Path | None, inputs: list[Path]) -> None:
+    """Checks that a file could be written beside the result folder `out`, which may not be there yet."""
+    from outlast.output import check_file, check_not_read, check_writable
+
+    made = out is not None and file.absolute().parent in (out.absolute(), *out.absolute().parents)
+    (check_writable if made else check_file)(file)
+    check_not_read(file, inputs)
 
 
 def _judged(result: Result, junit: Path | None) -> int:

@@ -24,6 +24,8 @@ FORMATS = ("pdf", "svg", "png")
 """Endings of files that can be written."""
 HEIGHT = 0.68
 """Height of a figure over its width."""
+MOST_DOTS = 100 * 10**6
+"""Dots of a PNG, of four bytes each in memory: an A0 poster at 150 dots to an inch has 35 million."""
 
 
 def charts_of(source: Result | Comparison | Sweep) -> Plots:
@@ -45,9 +47,16 @@ def save(source: Result | Comparison | Sweep, chart: str, path: str | Path, styl
         raise OutputError(f"{file}: the ending must be {', '.join(f'.{each}' for each in FORMATS)}")
     figure = charts_of(source).figure_of(chart)
     check_file(file)
+    height_in = _height(style, figure)
+    dots = style.width_in * height_in * style.dpi**2
+    if ending == "png" and dots > MOST_DOTS:
+        raise OutputError(
+            f"{file}: {style.width_in:g} x {height_in:g} inches at {style.dpi} dots to an inch are {dots / 1e6:.0f} "
+            f"million dots; at most {MOST_DOTS // 10**6} million are drawn: name less by --dpi, --width or --height"
+        )
     pyplot = matplotlib("matplotlib.figure")
     with matplotlib("matplotlib").rc_context(style.parameters()):
-        drawn = pyplot.Figure(figsize=(style.width_in, _height(style, figure)), layout="constrained")
+        drawn = pyplot.Figure(figsize=(style.width_in, height_in), layout="constrained")
         _draw(drawn, figure, style)
         out = io.BytesIO()
         # No time of writing, and so the same bytes.

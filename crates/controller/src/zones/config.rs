@@ -5,6 +5,9 @@ use outlast_media::ConfigError;
 use outlast_settings::zones::ZonesConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
+/// Most bytes that all zones may take of the addresses, those between them included: 2^63.
+const MOST_BYTES: u64 = 1 << 63;
+
 /// The division into zones by `config`, of a drive whose superblocks hold `superblock` bytes of data over all flash cores together.
 ///
 /// # Errors
@@ -23,6 +26,12 @@ pub fn zone_layout(
     }
     if !size.0.is_multiple_of(unit.0) {
         let limit = format!("must be a multiple of the mapping unit, {unit}");
+        return Err(ConfigError::new("device.zones.size", size, limit));
+    }
+    let count = u64::from(config.count);
+    if size.0.checked_mul(count).is_none_or(|all| all > MOST_BYTES) {
+        let most = Bytes(MOST_BYTES / count);
+        let limit = format!("must be at most {most}: {count} zones end at 8 EiB at the latest");
         return Err(ConfigError::new("device.zones.size", size, limit));
     }
     let layout = ZoneLayout {

@@ -63,7 +63,7 @@ def mqsim_command(device: Path, workload: Path, scenario: int, out: Path | None)
     """Import MQSim's DEVICE (ssdconfig.xml) and WORKLOAD (workload.xml)."""
     from outlast.products.imports.mqsim import mqsim
 
-    _write(mqsim(device, workload, scenario), out)
+    _write(mqsim(device, workload, scenario), out, device, workload)
 
 
 @import_command.command(
@@ -95,7 +95,7 @@ def nvmevirt_command(header: Path, base: str | None, memory: int | None, out: Pa
     """Import NVMeVirt's HEADER (ssd_config.h)."""
     from outlast.products.imports.nvmevirt import nvmevirt
 
-    _write(nvmevirt(header, base, memory), out)
+    _write(nvmevirt(header, base, memory), out, header)
 
 
 @import_command.command(
@@ -110,16 +110,17 @@ def simplessd_command(config: Path, out: Path | None) -> None:
     """Import SimpleSSD's CONFIG (sample.cfg)."""
     from outlast.products.imports.simplessd import simplessd
 
-    _write(simplessd(config), out)
+    _write(simplessd(config), out, config)
 
 
-def _write(draft: Draft, out: Path | None) -> None:
+def _write(draft: Draft, out: Path | None, *inputs: Path) -> None:
     """Checks a draft as a run would, and writes it with what it lacks."""
-    from outlast.output import check_file, write_file
+    from outlast.output import check_file, check_not_read, write_file
     from outlast.products.imports.check import check_draft
 
     if out is not None:
         check_file(out)
+        check_not_read(out, inputs)
     check_draft(draft)
     text = draft.text()
     if out is None:
