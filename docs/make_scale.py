@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -186,7 +186,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("drives", "arrays", "traces"), help="one table")
     options = parser.parse_args()
     quick = options.quick
-    made = {
+    made: dict[str, Callable[[], str]] = {
         "drives": lambda: drives(QUICK_GIB if quick else DRIVES_GIB, REQUESTS // 100 if quick else REQUESTS),
         "arrays": lambda: arrays(QUICK_ARRAYS if quick else ARRAYS, REQUESTS // 100 if quick else REQUESTS // 4),
         "traces": lambda: traces(QUICK_RECORDS if quick else RECORDS),

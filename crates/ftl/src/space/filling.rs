@@ -279,8 +279,11 @@ impl FlashSpace {
         let superblock = self.frontiers[stream].superblock();
         let within = self.pus.layout.within_of(superblock, self.frontiers[stream].next());
         let code = self.pus.code_of(superblock)?;
-        let mut before = PuWithin::each(code.members(code.stripe_of(within)).start..within);
-        let is_begun = before.any(|pu| self.pus.role(superblock, pu) == PuRole::Data);
+        // After a loss of power the stripe may have members on flash behind the one that is filled next.
+        let is_written =
+            |pu| pu < within || self.pus.is_on_flash(superblock, self.pus.layout.pu_at(superblock, pu));
+        let mut members = PuWithin::each(code.members(code.stripe_of(within)));
+        let is_begun = members.any(|pu| self.pus.role(superblock, pu) == PuRole::Data && is_written(pu));
         is_begun.then(|| self.fill_up(stream, translation))
     }
 }

@@ -49,7 +49,7 @@ impl Ssd {
     pub(crate) fn begin_in_zone(&mut self, request: HostRequestId, command: &Command) {
         if let Some(zones) = &mut self.context.zones {
             zones.begin(request, command, &mut self.context.commands.requests);
-            self.zones_may_go_on();
+            self.context.look_at_zones();
         }
     }
 
@@ -59,13 +59,9 @@ impl Ssd {
         let Some(zones) = &mut self.context.zones else { return false };
         let waits = zones.holds(request, &mut self.context.commands.requests);
         if waits {
-            self.zones_may_go_on();
+            self.context.look_at_zones();
         }
         waits
-    }
-
-    fn zones_may_go_on(&mut self) {
-        self.context.look_at_zones();
     }
 
     /// Does the next thing that commands to zones wait for, as nothing else is due. False if there is none.

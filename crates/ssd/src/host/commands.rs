@@ -25,16 +25,10 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn accept(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         if self.context.zones.is_some() {
-            self.accept_zoned(now, command, tag, data);
+            accept_zoned(self, now, command, tag, data);
         } else {
             self.accept_as::<false>(now, command, tag, data);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn accept_zoned(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
-        self.accept_as::<true>(now, command, tag, data);
     }
 
     /// Accepts a command, of a drive with zones where `ZONED`: there it is rewritten, and so is in memory and not in registers.
@@ -270,4 +264,11 @@ impl Ssd {
         }
         self.end_gathering(now);
     }
+}
+
+/// Accepts a command of a drive with zones, out of the way of all others.
+#[cold]
+#[inline(never)]
+fn accept_zoned(ssd: &mut Ssd, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
+    ssd.accept_as::<true>(now, command, tag, data);
 }
