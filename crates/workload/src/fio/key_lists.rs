@@ -108,7 +108,7 @@ pub(super) const IGNORED: &[&str] = &[
 ];
 
 const VERIFY: &str = "data is not verified: leave it out, or give the pass that reads back as a job of its own after a stonewall";
-const ZONES: &str = "drives have no zones";
+const ZONES: &str = "jobs do not write zones; [workload.zoned] does";
 const MERGE: &str = "replay a recorded trace with [workload.trace]";
 const BREAK: &str = "a job is not ended by what it measures: leave it out and read the figure in the result";
 const FILES: &str = "a job addresses one device from offset to offset + size: leave it out";

@@ -83,7 +83,7 @@ pub(super) fn extent(text: &str) -> Result<SizeOrPercent, ValueFault> {
         return values::percent(text).map(|percent| SizeOrPercent::Percent(f64::from(percent)));
     }
     if text.ends_with('z') {
-        return Err("not supported: drives have no zones".into());
+        return Err("not supported: jobs do not write zones; [workload.zoned] does".into());
     }
     let bytes = values::size(text)?;
     if !bytes.is_multiple_of(512) {
