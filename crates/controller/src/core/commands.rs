@@ -154,6 +154,30 @@ impl CoreContext {
         }
     }
 
+    /// Completes a request of a drive with zones, where what waited for it may go on.
+    #[cold]
+    fn complete_in_zone(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
+        let CoreContext { zones, commands, unsettled, .. } = self;
+        let Some(zones) = zones else { return };
+        let is_refused = matches!(
+            request.outcome,
+            Outcome::Zone(_) | Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::InvalidOpcode
+        );
+        if is_refused {
+            commands.complete(now, request);
+        } else {
+            let (result, later) =
+                zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
+            commands.complete_later(now, request, result, later);
+        }
+        if zones.goes_on() {
+            unsettled.add_effect(Effect::ZonesGoOn);
+        }
+        if request.is_early() {
+            self.put_off_flush(now);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn note_failure(&mut self, id: HostRequestId, asked: Range<u64>, tag: Tag, outcome: Outcome) {

@@ -27,6 +27,7 @@ mod restored;
 mod scrub;
 mod settling;
 mod work;
+mod zone_commands;
 mod zone_resets;
 
 pub use admission::Buffer;

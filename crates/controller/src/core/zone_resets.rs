@@ -2,12 +2,10 @@
 
 use crate::commands::HostRequestId;
 use crate::core::{CoreContext, Due, FlashCore};
-use crate::health::Reason;
 use crate::op::InternalTask;
 use outlast_decisions::SuperblockState;
-use outlast_device::Outcome;
 use outlast_ftl::StreamCause;
-use outlast_units::{Lpn, Nanos, Pu, Stream, SuperblockId};
+use outlast_units::{Lpn, Nanos, Stream, SuperblockId};
 
 /// Superblocks that are to be erased for resets, in order, and the reset that waits for each.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
@@ -42,6 +40,19 @@ impl ZoneResets {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.superblocks.is_empty()
+    }
+
+    /// Takes `superblock` off the list, for which nobody is to wait any more: the reset that waits for it.
+    pub(super) fn take(&mut self, superblock: SuperblockId) -> Option<HostRequestId> {
+        let at = self.superblocks.iter().position(|own| own.superblock == superblock)?;
+        Some(self.superblocks.remove(at).request).filter(|&request| request != HostRequestId::NONE)
+    }
+
+    /// How long the erasure of the blocks of `superblock` takes; zero for tBERS.
+    #[cold]
+    pub(super) fn time_of(&self, superblock: SuperblockId) -> Nanos {
+        let own = self.superblocks.iter().find(|own| own.superblock == superblock);
+        own.map_or(Nanos::ZERO, |own| own.time)
     }
 
     /// Power has failed: nobody waits any more, but the superblocks are erased all the same.
@@ -117,30 +128,23 @@ impl FlashCore {
         self.make_due(context, Due::Collect);
     }
 
-    /// Begins to erase the next superblock of a reset that can be, unless collection is under way.
+    /// The next superblock of a reset that can be erased, unless collection is under way.
     #[cold]
     #[inline(never)]
-    pub(super) fn erase_reset(&mut self, now: Nanos, context: &mut CoreContext) {
+    pub(super) fn next_of_reset(&mut self, now: Nanos, context: &mut CoreContext) -> Option<SuperblockId> {
         if self.tasks.formers().next().is_some() {
             self.program_pinned(now, context, None);
             self.program_moved(now, context);
         }
         if self.tasks.runs(InternalTask::Gc) {
-            return;
+            return None;
         }
         let mut at = 0;
         while let Some(&ResetSuperblock { superblock, .. }) = self.resets.superblocks.get(at) {
             let view = self.ftl.superblock(superblock);
             match view.state() {
                 SuperblockState::Sealed if view.valid() == 0 && view.may_be_erased() => {
-                    return self.start_relocation(
-                        now,
-                        context,
-                        InternalTask::Gc,
-                        superblock,
-                        Reason::Space,
-                        None,
-                    );
+                    return Some(superblock);
                 }
                 SuperblockState::Sealed if view.valid() == 0 => {
                     self.program_pinned(now, context, Some(superblock));
@@ -148,31 +152,22 @@ impl FlashCore {
                 }
                 // Units of another zone are in it: collection moved them there, and will erase it, or its stream was given up and others write to it.
                 SuperblockState::Sealed | SuperblockState::Open if view.valid() != 0 => {
-                    self.reset_ended(now, context, superblock);
+                    self.end_reset_of(now, context, superblock);
                 }
                 // There is nothing left to erase.
                 SuperblockState::Free | SuperblockState::Retired => {
-                    self.reset_ended(now, context, superblock);
+                    self.end_reset_of(now, context, superblock);
                 }
                 _ => at += 1,
             }
         }
+        None
     }
 
-    /// How long the erasure of program unit `pu`'s block takes; zero for tBERS.
-    #[inline]
-    pub(super) fn reset_time(&self, pu: Pu) -> Nanos {
-        if self.resets.is_empty() {
-            Nanos::ZERO
-        } else {
-            self.reset_time_of(self.ftl.layout().place(pu).superblock)
+    fn end_reset_of(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
+        if let Some(request) = self.resets.take(superblock) {
+            context.finish_parts(now, request, 1);
         }
-    }
-
-    #[cold]
-    fn reset_time_of(&self, superblock: SuperblockId) -> Nanos {
-        let own = self.resets.superblocks.iter().find(|own| own.superblock == superblock);
-        own.map_or(Nanos::ZERO, |own| own.time)
     }
 
     /// Programs what is begun of moved data, padded: a victim waits for it that is erased before the superblocks of a reset.
@@ -186,49 +181,6 @@ impl FlashCore {
                 self.program_in(now, context, stream, pu, units);
                 self.program_parity(now, context, stream);
             }
-        }
-    }
-
-    /// Nobody waits for `superblock` any more: it has been erased.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn reset_ended(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
-        let find = |own: &ResetSuperblock| own.superblock == superblock;
-        let Some(at) = self.resets.superblocks.iter().position(find) else { return };
-        let ResetSuperblock { request, .. } = self.resets.superblocks.remove(at);
-        if request != HostRequestId::NONE {
-            context.finish_parts(now, request, 1);
-        }
-    }
-}
-
-impl CoreContext {
-    /// Command `command` of a drive with zones has ended.
-    #[cold]
-    pub(super) fn complete_in_zone(
-        &mut self,
-        now: Nanos,
-        id: HostRequestId,
-        request: &crate::commands::Request,
-    ) {
-        let CoreContext { zones, commands, unsettled, .. } = self;
-        let Some(zones) = zones else { return };
-        let is_refused = matches!(
-            request.outcome,
-            Outcome::Zone(_) | Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::InvalidOpcode
-        );
-        if is_refused {
-            commands.complete(now, request);
-        } else {
-            let (result, later) =
-                zones.ended(id, (&request.command, request.outcome), &mut commands.requests);
-            commands.complete_later(now, request, result, later);
-        }
-        if zones.goes_on() {
-            unsettled.add_effect(crate::core::Effect::ZonesGoOn);
-        }
-        if request.is_early() {
-            self.put_off_flush(now);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::host::CommandSplit;
 use crate::ssd::Ssd;
 use outlast_controller::{HostRequestId, UnitWork, WaitingWrite, ZoneFill, ZoneReset, Zones, zone_layout};
-use outlast_device::{Command, Outcome, Tag, ZoneAction, ZoneId, ZoneState, ZoneTable};
+use outlast_device::{ZoneAction, ZoneId, ZoneState, ZoneTable};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_settings::drive::SsdConfig;
@@ -34,34 +34,6 @@ impl Ssd {
     /// The zones; `None` where the drive has none.
     pub fn zones_view(&self) -> Option<&Zones> {
         self.context.zones.as_deref()
-    }
-
-    /// A command comes to a drive with zones: what becomes of it, rewritten to the drive's own sectors.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn accept_in_zone(&mut self, command: &mut Command, tag: Tag) -> Outcome {
-        self.context.zones.as_mut().map_or(Outcome::Ok, |zones| zones.accept(command, tag))
-    }
-
-    /// Request `request` of an accepted command takes its place in the order of its zone.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn begin_in_zone(&mut self, request: HostRequestId, command: &Command) {
-        if let Some(zones) = &mut self.context.zones {
-            zones.begin(request, command, &mut self.context.commands.requests);
-            self.context.look_at_zones();
-        }
-    }
-
-    /// True if `request` has to wait for others to its zone.
-    #[inline(never)]
-    pub(crate) fn waits_in_zone(&mut self, request: HostRequestId) -> bool {
-        let Some(zones) = &mut self.context.zones else { return false };
-        let waits = zones.holds(request, &mut self.context.commands.requests);
-        if waits {
-            self.context.look_at_zones();
-        }
-        waits
     }
 
     /// Does the next thing that commands to zones wait for, as nothing else is due. False if there is none.
@@ -112,15 +84,8 @@ impl Ssd {
             ZoneAction::Open | ZoneAction::Close | ZoneAction::Offline => return,
         }
         if !self.context.zones.as_ref().is_some_and(|zones| zones.is_fill(request)) {
-            self.action_done(zone);
+            self.context.end_zone_action(zone);
         }
-    }
-
-    fn action_done(&mut self, zone: ZoneId) {
-        if let Some(zones) = &mut self.context.zones {
-            zones.acted(zone, &mut self.context.commands.requests);
-        }
-        self.context.look_at_zones();
     }
 
     /// Sectors of `zone`, from its start on, that are there: up to the first unit that is not.
@@ -161,27 +126,6 @@ impl Ssd {
         self.context.commands.requests.add_part(fill.request);
         let work = UnitWork::new(fill.request, lpn, 0, self.context.size.sectors_per_unit as u16);
         self.queue_write(now, core, WaitingWrite { work, stream: Stream(stream as u8) });
-    }
-
-    /// A unit that a finish writes has entered a buffer, or never will.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn left_queue(&mut self, now: Nanos, work: UnitWork, lost: bool) {
-        let request = work.request;
-        let Some(zones) = &mut self.context.zones else { return };
-        if !zones.is_fill(request) {
-            return;
-        }
-        let bytes = u64::from(work.sectors) * SECTOR_BYTES;
-        if !lost {
-            // It is not the host's.
-            self.context.counters.host_bytes_written -= bytes;
-        }
-        if let Some(zone) = zones.left_queue(request, bytes, lost) {
-            self.context.finish_parts(now, request, 1);
-            self.action_done(zone);
-        }
-        self.context.look_at_zones();
     }
 
     fn reset_zone(&mut self, now: Nanos, request: HostRequestId, zone: ZoneId, stream: Option<Stream>) {

@@ -40,7 +40,7 @@ impl Ssd {
         let is_known = command.namespace == NamespaceId::FIRST;
         let outcome = match (is_known, in_range) {
             (false, _) => Outcome::InvalidNamespace,
-            (true, _) if ZONED => self.accept_in_zone(&mut command, tag),
+            (true, _) if ZONED => self.context.accept_in_zone(&mut command, tag),
             (true, false) => Outcome::OutOfRange,
             (true, true) if command.op > HostOp::LbaStatus => Outcome::InvalidOpcode,
             (true, true) => Outcome::Ok,
@@ -60,7 +60,7 @@ impl Ssd {
         self.context.note(move |ledger| ledger.accepted(now, request, tag));
         let is_write = command.op.writes() && in_range;
         if ZONED && outcome == Outcome::Ok {
-            self.begin_in_zone(request, &command);
+            self.context.begin_in_zone(request, &command);
         }
         if is_write {
             self.handles.note_write(command.placement);
@@ -151,7 +151,7 @@ impl Ssd {
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
     pub(super) fn split_now(&mut self, now: Nanos, request: HostRequestId) {
-        if self.context.zones.is_some() && self.waits_in_zone(request) {
+        if self.context.zones.is_some() && self.context.waits_in_zone(request) {
             return;
         }
         if let Some(mut split) = self.begin_split(now, request) {

@@ -188,7 +188,7 @@ impl Ssd {
                 own.end_waiting(now, &mut self.context, &write.work);
                 self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
                 if self.context.zones.is_some() {
-                    self.left_queue(now, write.work, true);
+                    self.context.left_queue(now, write.work, true);
                 }
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
@@ -242,7 +242,7 @@ impl Ssd {
         }
         self.cores[core].enter(now, &mut self.context, write, unit);
         if self.context.zones.is_some() {
-            self.left_queue(now, work, false);
+            self.context.left_queue(now, work, false);
         }
     }
 

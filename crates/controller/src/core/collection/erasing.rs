@@ -63,8 +63,10 @@ impl FlashCore {
     ) {
         self.note_use(now, context, superblock);
         self.tasks.erased(task, superblock);
-        if !self.resets.is_empty() {
-            self.reset_ended(now, context, superblock);
+        if !self.resets.is_empty()
+            && let Some(request) = self.resets.take(superblock)
+        {
+            context.finish_parts(now, request, 1);
         }
         match (&self.faults, &context.watch) {
             (faults, Some(watch)) => {

@@ -33,7 +33,9 @@ impl FlashCore {
 
     fn start_gc(&mut self, now: Nanos, context: &mut CoreContext) {
         if !self.resets.is_empty() {
-            self.erase_reset(now, context);
+            if let Some(superblock) = self.next_of_reset(now, context) {
+                self.start_relocation(now, context, InternalTask::Gc, superblock, Reason::Space, None);
+            }
             if self.tasks.runs(InternalTask::Gc) || !self.ftl.needs_gc() {
                 return;
             }

@@ -107,7 +107,14 @@ impl FlashCore {
             OpKind::HostProgram | OpKind::RelocationProgram => {
                 outlast_flash::FlashOp::program(place, u32::from(op.units), tag)
             }
-            OpKind::Erase => outlast_flash::FlashOp::erase_in(place.block, self.reset_time(op.pu), tag),
+            OpKind::Erase => {
+                let time = if self.resets.is_empty() {
+                    Nanos::ZERO
+                } else {
+                    self.resets.time_of(self.ftl.layout().place(op.pu).superblock)
+                };
+                outlast_flash::FlashOp::erase_in(place.block, time, tag)
+            }
             _ => outlast_flash::FlashOp::read(place, op.wanted(), tag),
         };
         (die, submitted)
