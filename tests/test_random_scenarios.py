@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Outlast, files_below
 from random_scenarios import chance, differential, generate, laws, monotone, run, shrink, untimed
-from random_scenarios.__main__ import Verdict, judge, look_at
+from random_scenarios.__main__ import EVERY, Verdict, judge, look_at
 from random_scenarios.draw import Settings, at, merged
 from random_scenarios.run import Broken, Ran, Refused
 
@@ -63,11 +63,17 @@ def test_a_drive_without_a_victim_whose_data_finds_a_place_is_read_only() -> Non
     assert judge(63507).violations == []
 
 
-def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(verdicts: list[Verdict]) -> None:
+def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(first_seed: int, verdicts: list[Verdict]) -> None:
     kinds = [verdict.kind for verdict in verdicts]
     assert [(verdict.seed, own) for verdict in verdicts for own in verdict.violations] == []
     assert kinds.count("ran") > SCENARIOS // 2, "most scenarios run"
-    assert {name for verdict in verdicts for name in verdict.compared} >= {"agree"}, "some are compared"
+    compared = {name for verdict in verdicts for name in verdict.compared}
+    # The few whose turn it is may all be refused, as one in four is; twelve more are not.
+    turns = iter(range(first_seed + 100, first_seed + 100 + 12 * EVERY["agree"], EVERY["agree"]))
+    while "agree" not in compared:
+        verdict = judge(next(turns))
+        assert verdict.violations == []
+        compared |= {*verdict.compared}
 
 
 def test_the_program_refuses_what_cannot_run_with_exit_code_two_and_leaves_nothing(
