@@ -127,7 +127,7 @@ pub struct Command {
     pub limited_retry: bool,
     /// The submission queue through which it comes.
     pub queue: QueueId,
-    /// What [`Op::ManageZone`] does; ignored elsewhere.
+    /// Action of [`Op::ManageZone`]; ignored elsewhere.
     pub zone_action: ZoneAction,
 }
 

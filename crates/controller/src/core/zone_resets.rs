@@ -23,7 +23,7 @@ struct ResetSuperblock {
     time: Nanos,
 }
 
-/// What a reset is to do with a zone on a flash core.
+/// Reset of a zone, as a flash core carries it out.
 #[derive(Clone, Copy, Debug)]
 pub struct ZoneReset {
     /// The reset.

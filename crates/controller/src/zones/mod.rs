@@ -66,7 +66,7 @@ pub struct Zones {
     streams: u16,
 }
 
-/// What commands to zones cost.
+/// Costs of commands to zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 struct ZoneTimes {
     writes_rest: bool,
@@ -116,7 +116,7 @@ impl Zones {
         &self.table
     }
 
-    /// What was done since figures were last reset.
+    /// Counts since figures were last reset.
     pub fn counts(&self) -> &ZoneCounts {
         &self.counts
     }

@@ -30,7 +30,7 @@ outlast_units::index_type! {
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ZoneState {
-    /// Nothing is written.
+    /// Empty: no data, and no resources taken.
     Empty = 0,
     /// Opened by a write.
     ImplicitlyOpen = 1,
@@ -201,7 +201,7 @@ pub struct ZoneLimits {
     pub active: u32,
 }
 
-/// What the command Zone Management Receive tells of a zone.
+/// Description of a zone, as the command Zone Management Receive gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneDescriptor {
     /// The zone.
