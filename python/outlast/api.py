@@ -137,6 +137,7 @@ def run(
     scenario: ScenarioLike | Sequence[ScenarioLike],
     overrides: Overrides | None = None,
     *,
+    seed: int | None = None,
     progress: Progress | bool | None = None,
     any_memory: bool = False,
     log_near: Path | None = None,
@@ -144,6 +145,7 @@ def run(
 ) -> Result:
     """Runs a scenario: a preset's name, a file's path, settings as a dictionary, or a list of these (later ones win).
 
+    `seed` wins over the seed of scenario and overrides, as `--seed` does.
     `progress=True` shows a bar, in a terminal or a notebook; a function is called as `Progress` says.
     Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
     Other Python threads go on while it runs.
@@ -156,6 +158,8 @@ def run(
     from outlast.notebook import bar
 
     chosen, changes, makers = whole(scenario, overrides, policies)
+    if seed is not None:
+        changes.append(("seed", str(seed)))
     toml = _core.resolve(chosen, changes, "toml")
     check_limits(toml)
     if not any_memory:

@@ -212,6 +212,10 @@ fn a_wrong_description_of_columns_is_refused_by_name() {
             spec(Some(ColumnsSpec { read: names(&["1"]), write: names(&["1"]), ..all.clone() })),
             "workload.trace.columns.read",
         ),
+        (
+            spec(Some(ColumnsSpec { write: names(&[" "]), ..all.clone() })),
+            "columns.write = an empty word: must be words of at least one letter; skip_others",
+        ),
         (TraceSpec { columns: Some(all.clone()), ..spec(None) }, "line 1: op is \"op\""),
         (spec(Some(ColumnsSpec { header: true, ..of(&["time", "op", "offset", "size", "device"]) })), "R"),
         (TraceSpec { format: TraceFormat::Msr, ..spec(Some(all.clone())) }, "set format = \"columns\""),
@@ -220,7 +224,7 @@ fn a_wrong_description_of_columns_is_refused_by_name() {
     for (index, (spec, says)) in cases.into_iter().enumerate() {
         let found = read(text.as_bytes(), "wrong-columns", spec);
         // A header without a device is no fault: it is a column that may be absent.
-        if index == 7 {
+        if index == 8 {
             assert_eq!(found.map(|all| all.len()), Ok(1));
             continue;
         }

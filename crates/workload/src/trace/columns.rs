@@ -128,6 +128,12 @@ impl ColumnLayout {
             base: spec.base,
             ..Self::default()
         };
+        for (name, words) in [("read", &layout.read), ("write", &layout.write)] {
+            if words.iter().any(Vec::is_empty) {
+                let limit = "words of at least one letter; skip_others = true leaves out lines whose op is empty";
+                return Err((name, "an empty word".to_owned(), limit));
+            }
+        }
         if let Some(word) = layout.read.iter().find(|word| layout.write.contains(word)) {
             let word = String::from_utf8_lossy(word).into_owned();
             return Err(("read", word, "a word that is not in `write`, too"));
