@@ -27,7 +27,7 @@ MEASURED = 'capacity = "800GB"\n[[row]]\nworkload = "randread"\ndepth = 1\np50 =
 
 
 def fitted(text: str, error: float = 0.0) -> Fit:
-    """A fit of the drive in a measured.toml whose every figure is met but for `error`."""
+    """A fit of the drive in a measured.toml whose every figure is missed by `error`."""
     drive = measured.of_text("drive.toml", text, Path.cwd())
     theta = {each.name: each.start for each in PARAMETERS}
     fit = Fit(drive, Machine(drive), theta | {"effective": 860e9}, seen=observations(drive.rows))

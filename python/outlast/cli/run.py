@@ -99,10 +99,7 @@ def run_command(
     """
     as_fio = trace_format == "fio"
     junit_printed = junit is not None and str(junit) == STANDARD_OUTPUT
-    printing = {"--json": as_json, "--format fio": as_fio, "--junit -": junit_printed}
-    if sum(printing.values()) > 1:
-        both = " and ".join(name for name, is_given in printing.items() if is_given)
-        raise click.UsageError(f"{both} both print on standard output", click.get_current_context())
+    _refuse_two_outputs({"--json": as_json, "--format fio": as_fio, "--junit -": junit_printed})
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
     if repeats is not None or jobs is not None:
@@ -145,6 +142,14 @@ def run_command(
     if kept and not quiet:
         click.echo(f"written: {', '.join(kept)}", err=True)
     return _judged(result, junit)
+
+
+def _refuse_two_outputs(printing: dict[str, bool]) -> None:
+    """Refuses two options that each print on standard output."""
+    given = [name for name, is_given in printing.items() if is_given]
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise click.UsageError(f"{both} both print on standard output", click.get_current_context())
 
 
 def _measured(

@@ -130,7 +130,8 @@ impl ColumnLayout {
         };
         for (name, words) in [("read", &layout.read), ("write", &layout.write)] {
             if words.iter().any(Vec::is_empty) {
-                let limit = "words of at least one letter; skip_others = true leaves out lines whose op is empty";
+                let limit =
+                    "words of at least one letter; skip_others = true leaves out lines whose op is empty";
                 return Err((name, "an empty word".to_owned(), limit));
             }
         }

@@ -32,7 +32,7 @@ TRUST = {
     "suspend": "reads beside writes",
     "pacing": "the latency of random writes below the highest rate",
 }
-"""What a drive can be trusted for once a stage has found its numbers."""
+"""Uses of a fitted drive by the stage whose numbers they rest on."""
 
 
 def percent(share: float, digits: int = 1, *, signed: bool = False) -> str:
@@ -63,7 +63,7 @@ def given(seen: Observation) -> str:
 
 
 def trust(fit: Fit) -> str:
-    """What the fitted drive can be trusted for, and what not, as sentences."""
+    """Sentences on what the fitted drive can be trusted for, and what not."""
     promised = {each.stage for each in fit.seen if each.row.margin is not None}
     measured = {each.stage for each in fit.seen if each.row.margin is None}
     found = {each.stage for each in fit.found.values()} | set(fit.choices)
