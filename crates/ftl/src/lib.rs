@@ -48,7 +48,7 @@ pub use modes::StreamModes;
 pub use mount::RetiredBlock;
 pub use pages::{MountOptions, MountReads};
 pub use policy::BuiltIn;
-pub use slc_cache::SlcCacheRules;
+pub use slc_cache::{SlcCacheCounts, SlcCacheRules};
 pub use space::{
     BlockWear, CodeAxis, FlashSpace, LineMember, ListRead, ParityView, PowerAftermath, PuStates,
     SlcCacheFigures, Translation,

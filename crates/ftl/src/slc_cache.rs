@@ -70,7 +70,9 @@ impl SlcCacheRules {
     /// What a stream of the host does next.
     pub(crate) fn next(&self, now: CacheUse) -> NextSuperblock {
         let limit = self.limit(now);
-        if now.cached < limit {
+        // A superblock that collection has just gained holds all bits: with a part of them it would have to be folded for the next one.
+        let is_last = self.when_full == WhenFull::Direct && now.free <= now.held_back + 1;
+        if now.cached < limit && (now.cached < self.fixed || !is_last) {
             NextSuperblock::In(CACHED)
         } else if self.when_full == WhenFull::Fold && limit != 0 && now.full != 0 {
             NextSuperblock::AwaitsFolding
@@ -90,6 +92,17 @@ impl SlcCacheRules {
     }
 }
 
+outlast_units::counters! {
+    /// Counts of an SLC cache since the beginning.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+    pub struct SlcCacheCounts {
+        /// Data slots of the superblocks that the host has filled in it.
+        pub filled_units: u64,
+        /// Superblocks of it that were erased.
+        pub erased: u64,
+    }
+}
+
 /// The SLC cache of a core.
 #[derive(Clone, Debug, outlast_persist::Restore)]
 pub(crate) struct SlcCache {
@@ -97,6 +110,7 @@ pub(crate) struct SlcCache {
     pub(crate) rules: SlcCacheRules,
     /// True if the host rests, for as long as the cache is folded in idle time.
     pub(crate) idle: bool,
+    pub(crate) counts: SlcCacheCounts,
 }
 
 #[cfg(test)]
@@ -132,6 +146,12 @@ mod tests {
         assert_eq!(RULES.next(uses(9, 3, 3)), NextSuperblock::In(CACHED));
         assert_eq!(RULES.next(uses(7, 6, 5)), NextSuperblock::AwaitsFolding);
         assert_eq!(direct.next(uses(7, 6, 5)), NextSuperblock::In(ModeId::FIRST));
+        assert_eq!(
+            direct.next(uses(4, 7, 7)),
+            NextSuperblock::In(ModeId::FIRST),
+            "the last free one is not lent"
+        );
+        assert_eq!(direct.next(uses(4, 1, 1)), NextSuperblock::In(CACHED), "but it may be the cache's own");
         assert_eq!(RULES.next(uses(7, 6, 0)), NextSuperblock::In(ModeId::FIRST), "all are open");
         let lent = SlcCacheRules { fixed: 0, ..RULES };
         assert_eq!(lent.next(uses(3, 1, 1)), NextSuperblock::In(ModeId::FIRST), "nothing is lent");

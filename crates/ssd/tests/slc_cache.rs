@@ -62,8 +62,9 @@ fn a_fixed_cache_is_a_burst_and_then_writes_go_on_directly() {
     let mut ssd = Ssd::new(cached(|own| (own.dynamic_share, own.static_size) = (None, size)), 1).unwrap();
     let (times, _) = fill(&mut ssd, Nanos::ZERO, 12 * CACHED, 2 * CACHED);
     assert!(times[1] * 2 < times[3], "{times:?}");
-    let SlcCacheFigures { superblocks, limit, valid, units_each } = figures(&ssd);
-    assert_eq!((superblocks, limit, valid, units_each), (4, 4, u64::from(4 * CACHED), CACHED));
+    let units = u64::from(4 * CACHED);
+    assert_eq!(figures(&ssd), SlcCacheFigures { superblocks: 4, units, limit: units, valid: units });
+    assert_eq!(ssd.slc_cache().unwrap().0.filled_units, units);
     let written = written(&ssd);
     assert_eq!(written[ProgramCause::Host], u64::from(12 * CACHED), "{written:?}");
     assert_eq!(written.total(), written[ProgramCause::Host], "the write amplification is 1");

@@ -47,7 +47,9 @@ impl FlashSpace {
         self.forget_content(superblock, translation);
         let usable = self.pus.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
         self.pus.superblocks.free_erased(superblock, erased.cycles, usable);
-        self.review_slc_cache();
+        if self.slc_cache.is_some() {
+            self.note_cached(superblock, true);
+        }
         self.marks.end_collection_at(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {
             self.marks.set_reserve_whole();
@@ -168,7 +170,7 @@ impl FlashSpace {
         let sealed = self.pus.superblocks.settle(superblock, pus, self.counts.clock());
         if sealed {
             translation.sealed(superblock);
-            self.review_slc_cache();
+            self.note_full(superblock);
         }
         sealed
     }
@@ -220,7 +222,7 @@ impl FlashSpace {
         let sealed = self.pus.superblocks.mark_programmed(superblock, first, count, self.counts.clock());
         if sealed {
             translation.sealed(superblock);
-            self.review_slc_cache();
+            self.note_full(superblock);
         }
         sealed
     }

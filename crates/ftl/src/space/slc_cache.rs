@@ -1,22 +1,24 @@
 //! The SLC cache in a space: what its rules see, and what follows from them when a superblock is opened, filled or erased.
 
-use crate::slc_cache::{CACHED, CacheUse, NextSuperblock, SlcCache, SlcCacheRules};
+use crate::slc_cache::{CACHED, CacheUse, NextSuperblock, SlcCache, SlcCacheCounts, SlcCacheRules};
 use crate::space::FlashSpace;
 use crate::streams::StreamCause;
 use outlast_media::ConfigError;
 use outlast_units::{ModeId, Stream, SuperblockId};
 
-/// The SLC cache of a core as it is now, in superblocks and units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SlcCacheFigures {
-    /// Superblocks of the cache.
-    pub superblocks: u32,
-    /// Superblocks that it may have.
-    pub limit: u32,
-    /// Valid units in it.
-    pub valid: u64,
-    /// Units of data that a superblock of it holds.
-    pub units_each: u32,
+outlast_units::counters! {
+    /// The SLC cache of a core, or of several, as it is now.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SlcCacheFigures {
+        /// Superblocks of the cache.
+        pub superblocks: u64,
+        /// Data slots of them, valid or not.
+        pub units: u64,
+        /// Data slots of the superblocks that it may have.
+        pub limit: u64,
+        /// Valid units in it.
+        pub valid: u64,
+    }
 }
 
 impl FlashSpace {
@@ -26,7 +28,7 @@ impl FlashSpace {
     /// Superblocks of which nothing is gained by folding, or too few of them.
     pub(super) fn begin_slc_cache(&mut self, rules: Option<SlcCacheRules>) -> Result<(), ConfigError> {
         let Some(rules) = rules else { return Ok(()) };
-        self.slc_cache = Some(Box::new(SlcCache { rules, idle: false }));
+        self.slc_cache = Some(Box::new(SlcCache { rules, idle: false, counts: SlcCacheCounts::default() }));
         for stream in self.pus.streams.hosts() {
             self.set_mode(stream, CACHED)?;
             let moves_to = self.pus.streams.gc(self.pus.streams.class(stream));
@@ -111,6 +113,31 @@ impl FlashSpace {
         self.marks.set_cache_demand(kept, folds);
     }
 
+    /// `superblock` is full.
+    #[inline]
+    pub(super) fn note_full(&mut self, superblock: SuperblockId) {
+        if self.slc_cache.is_some() {
+            self.note_cached(superblock, false);
+        }
+    }
+
+    /// Counts `superblock`, which is full or has been `erased`, if it is of the cache.
+    #[cold]
+    pub(super) fn note_cached(&mut self, superblock: SuperblockId, erased: bool) {
+        let units = u64::from(self.pus.units_of(superblock));
+        let is_cached = self.pus.superblocks.mode(superblock) == CACHED;
+        if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_cached) {
+            cache.counts.erased += u64::from(erased);
+            cache.counts.filled_units += if erased { 0 } else { units };
+        }
+        self.review_cache_demand();
+    }
+
+    /// Counts of the SLC cache since the beginning; zero without one.
+    pub fn slc_cache_counts(&self) -> SlcCacheCounts {
+        self.slc_cache.as_ref().map_or_else(SlcCacheCounts::default, |cache| cache.counts)
+    }
+
     /// The host rests, or does no more: in idle time the cache is folded, if its rules say so.
     pub fn set_idle(&mut self, idle: bool) {
         if let Some(cache) = &mut self.slc_cache {
@@ -149,7 +176,9 @@ impl FlashSpace {
 
     /// Cause of moving the units of `superblock` for `cause`: collection folds what is cached.
     pub fn cause_of_moving(&self, superblock: SuperblockId, cause: StreamCause) -> StreamCause {
-        let folds = cause == StreamCause::Gc && self.pus.superblocks.is_cached(superblock);
+        let folds = self.slc_cache.is_some()
+            && cause == StreamCause::Gc
+            && self.pus.superblocks.is_cached(superblock);
         if folds { StreamCause::Fold } else { cause }
     }
 
@@ -158,11 +187,12 @@ impl FlashSpace {
         let cache = self.slc_cache.as_ref()?;
         let superblocks = &self.pus.superblocks;
         let cached = superblocks.ids().filter(|&id| superblocks.is_cached(id));
+        let each = u64::from(self.pus.layout.data_pus(CACHED) * self.pus.layout.units_per_pu());
         Some(SlcCacheFigures {
-            superblocks: superblocks.cached(),
-            limit: cache.rules.limit(self.cache_use()),
+            superblocks: superblocks.cached().into(),
+            units: each * u64::from(superblocks.cached()),
+            limit: each * u64::from(cache.rules.limit(self.cache_use())),
             valid: cached.map(|id| u64::from(superblocks.valid(id))).sum(),
-            units_each: self.pus.layout.data_pus(CACHED) * self.pus.layout.units_per_pu(),
         })
     }
 }
