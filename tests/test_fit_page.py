@@ -41,7 +41,7 @@ def fitted(text: str, error: float = 0.0) -> Fit:
 
 def test_a_promise_is_not_called_measured() -> None:
     shown = [words.given(each) for each in fitted(SHEET).seen]
-    assert shown[0].endswith("promised, taken as 57.07 k (+10 %)")
+    assert shown[0] == "6800 MB/s promised, taken as 57.07 k requests a second (+10 %)"
     assert shown[1].startswith("530.0 k promised, taken as 583.0 k (+10 %)")
     assert shown[2] == "80.0 µs promised, taken as 72.7 µs (−9 %)"
     assert [words.given(each) for each in fitted(MEASURED).seen] == ["80.0 µs"]

@@ -119,7 +119,7 @@ def _figures(fit: Fit) -> Section:
         body.append([
             text(str(seen.row.load)), text(seen.name), text(given(seen)), text(format_figure(seen.name, value)),
             "–" if value is None else percent(value / measured - 1, signed=True), kind,
-            "–" if without is None else percent(without, signed=True), text(seen.row.place),
+            "–" if without is None else percent(without, signed=True), text(seen.row.place.rpartition("/")[2]),
         ])  # fmt: skip
     head = ["load", "figure", "given", "simulated", "error", "role", "error if left out", "from"]
     return section.add(_table(head, body, (2, 7)))

@@ -26,7 +26,7 @@ TRUST = {
     "read": "the latency of single reads",
     "dies": "random reads at any queue depth",
     "program": "sequential writes",
-    "waf": "write amplification and random writes at other fill levels",
+    "waf": "write amplification at other fill levels",
     "policy": "skewed writes",
     "buffer": "bursts of writes after a pause",
     "suspend": "reads beside writes",
@@ -59,6 +59,10 @@ def given(seen: Observation) -> str:
     is_latency = seen.name not in ("iops", "waf")
     promised = seen.figure.value * factor if is_latency else seen.figure.value / factor
     change = percent((1 / factor if is_latency else factor) - 1, 0, signed=True)
+    if seen.name == "iops" and seen.row.load.sequential:
+        # Data sheets give a bandwidth for sequential accesses.
+        said = f"{promised * seen.row.load.block / 1e6:.0f} MB/s"
+        return f"{said} promised, taken as {value} requests a second ({change})"
     return f"{format_figure(seen.name, promised)} promised, taken as {value} ({change})"
 
 
