@@ -43,6 +43,7 @@ COMMANDS = {
         "outlast.products.reproduce.command",
         "Reproduce figures of papers and check their statements.",
     ),
+    "c-api": ("outlast.cli.capi", "Print where the C interface is: its header and its library."),
     "completion": ("outlast.cli.completion", "Print the script for shell completion."),
     "man": ("outlast.cli.man", "Print the manual page."),
 }
@@ -52,7 +53,7 @@ GROUPS = {
     "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
-    "Shell": ("completion", "man"),
+    "Shell": ("completion", "man", "c-api"),
 }
 """The commands as `--help` groups them; each is in one group."""
 

@@ -77,7 +77,7 @@ class LayoutChoice:
 
 @dataclass(frozen=True)
 class PlannedLoad:
-    """What the array has to do."""
+    """Work of the array."""
 
     written_per_day: float | None
     """Bytes that the host writes a day; `None` where `scenario` says what runs."""

@@ -95,7 +95,7 @@ def groups(plan: LayoutPlan) -> list[tuple[str, list[Row]]]:
 
 
 def notes(plan: LayoutPlan) -> list[str]:
-    """What the figures rest on, and what they leave out."""
+    """Basis of the figures, and things that they leave out."""
     spec, drives = plan.spec, plan.spec.drives
     done = ", ".join(f"{percent(at.rebuild_done)} ({at.name})" for at in plan.layouts)
     found = [
