@@ -94,6 +94,8 @@ fn drive(seed: u64, large: bool) -> Result<Ssd, String> {
         model: "bench".to_owned(),
         data_sheet: None,
         slc_cache: None,
+        energy: None,
+        heat: None,
         bytes: false,
     };
     Ssd::new(config, seed).map_err(|error| error.to_string())

@@ -7,8 +7,8 @@ use outlast_ftl::{Ftl, SlcCacheCounts, SlcCacheFigures};
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{
-    ExactTails, HandleFigures, PerArrayWork, PlacementView, PredictionCounts, RberLevels, Reason, Ssd,
-    sum_by_handle,
+    ExactTails, HandleFigures, PerArrayWork, PlacementView, PowerFigures, PredictionCounts, RberLevels,
+    Reason, Ssd, sum_by_handle,
 };
 use outlast_units::Nanos;
 
@@ -183,6 +183,12 @@ impl<'a> DriveSet<'a> {
                 (sum.0 + own.0, sum.1 + own.1)
             })
         })
+    }
+
+    /// Energy and heat of each drive since the last reset; empty where one counts none.
+    pub(crate) fn power_figures(&self, now: Nanos) -> Vec<PowerFigures> {
+        let all: Option<Vec<_>> = self.present.iter().map(|ssd| ssd.power_figures(now)).collect();
+        all.unwrap_or_default()
     }
 
     /// Codewords by wrong bits.

@@ -31,6 +31,7 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
         protection: crate::reliability::protection(facts),
         placement: summary::placement(facts),
         slc_cache: summary::slc_cache(facts),
+        energy: summary::energy(facts),
         zones: summary::zones(facts),
         power: summary::power(facts.ssd),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),

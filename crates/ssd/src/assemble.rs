@@ -2,6 +2,7 @@
 
 use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit, zones_of};
 use crate::health::{Changes, FaultSchedule};
+use crate::heat::PowerWatch;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::shutdowns::Shutdowns;
@@ -75,6 +76,7 @@ impl Ssd {
         let handles = HostHandles::new(context.config.placement.as_ref());
         let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
         let idle = pause.map(IdleWatch::new);
+        let power_watch = PowerWatch::new(context.config.energy.as_ref(), context.config.heat.as_ref());
         let mut ssd = Self {
             is_settling: false,
             schedule: FaultSchedule::default(),
@@ -87,6 +89,7 @@ impl Ssd {
             zone_split: ZoneSplit::default(),
             mounts: Mounts::default(),
             idle,
+            power_watch,
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
             seed,
@@ -99,6 +102,9 @@ impl Ssd {
             ssd.expect_hazards(hazards);
         }
         ssd.context.call_housekeeping(ssd.context.next_map_flush());
+        if let Some(heat) = &ssd.context.config.heat {
+            ssd.context.call_housekeeping(heat.every);
+        }
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)

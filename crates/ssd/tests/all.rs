@@ -14,6 +14,7 @@ mod faults;
 mod find;
 mod fork;
 mod health_log;
+mod heat;
 mod host_latency;
 mod latency;
 mod latency_causes;

@@ -58,6 +58,8 @@ pub(crate) fn drive(
         scrub: None,
         data_sheet: None,
         slc_cache: None,
+        energy: None,
+        heat: None,
         hazards: HazardConfig::default(),
         model: "small".to_owned(),
         bytes: true,

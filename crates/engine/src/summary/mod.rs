@@ -4,6 +4,7 @@ mod after_host;
 mod array;
 mod closed_form;
 mod device;
+mod energy;
 mod flash;
 mod host;
 mod latency;
@@ -24,6 +25,7 @@ pub use array::{
 };
 pub use closed_form::ClosedForm;
 pub use device::{DeviceFacts, MemoryFigures};
+pub use energy::{EnergySummary, HeatSummary};
 pub use flash::{FlashByCause, FlashOperations, GcFigures, WriteAmplification};
 pub use host::{FailedCommands, HostFigures, ThroughputFigures, TimeFigures};
 pub use latency::{LatencyByOp, StreamLatency};
@@ -44,6 +46,7 @@ pub use zones::{ZoneLatencies, ZonesFigures};
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::{closed_form, writes_uniformly};
 pub(crate) use device::device_facts;
+pub(crate) use energy::energy;
 pub(crate) use flash::{amplification, flash, gc, is_without_collection};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
@@ -113,6 +116,9 @@ pub struct RunSummary {
     /// SLC cache; absent for drives without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCacheSummary>,
+    /// Energy and heat; absent where nothing counts energy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergySummary>,
     /// Zones; absent for drives without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesFigures>,

@@ -5,6 +5,8 @@ mod chip;
 mod controller;
 mod data_sheet;
 mod decode;
+mod energy;
+mod heat;
 mod host;
 mod memory;
 mod mount;
@@ -21,6 +23,8 @@ pub use chip::{ChipChoice, is_chip_file};
 pub use controller::{ControllerConfig, WriteCache};
 pub use data_sheet::DataSheet;
 pub use decode::DecodeTimes;
+pub use energy::{EnergyConfig, IdleState};
+pub use heat::{HeatConfig, ThermalShutdown, ThrottleStep};
 pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use pauses::PausesConfig;
@@ -86,6 +90,12 @@ pub struct SsdConfig {
     /// A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it would have found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<MountConfig>,
+    /// Energy that the drive draws. Absent: not counted, and the drive never sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyConfig>,
+    /// Heat and throttling. Absent: the drive is never too warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatConfig>,
     /// Random failures. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
@@ -166,6 +176,16 @@ impl SsdConfig {
         }
         if let Some(mount) = &self.mount {
             mount.validate(self)?;
+        }
+        if let Some(energy) = &self.energy {
+            energy.validate(self.controller.link.is_some())?;
+        }
+        if let Some(heat) = &self.heat {
+            if self.energy.is_none() {
+                let limit = "needs device.energy, which says what heats the drive";
+                return Err(ConfigError::new("device.heat.every", heat.every, limit));
+            }
+            heat.validate()?;
         }
         self.hazards.validate("device.hazards")?;
         if let Some(sheet) = &self.data_sheet {

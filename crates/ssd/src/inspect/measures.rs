@@ -71,6 +71,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
+        self.before_reset_of_power(now);
         self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
         for core in &mut self.cores {
             core.reset_counters(now);
@@ -83,6 +84,7 @@ impl Ssd {
             zones.reset_counts();
         }
         self.reset_busy(now);
+        self.reset_power(now);
     }
 
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.

@@ -60,6 +60,8 @@ pub(crate) fn tiny() -> SsdConfig {
         hazards: outlast_media::HazardConfig::default(),
         data_sheet: None,
         slc_cache: None,
+        energy: None,
+        heat: None,
         bytes: false,
     }
 }
