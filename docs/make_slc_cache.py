@@ -18,10 +18,10 @@ DRIVES = {
     "Team MP44S (QLC)": ("team-mp44s-1t", "#5f9e6e"),
 }
 PART = 100
-"""Of so many points of each drive, one is drawn."""
+"""Points drawn of each drive, about."""
 LEFT, BASE, WIDTH, HEIGHT = 60, 220, 560, 190
 LOWEST, HIGHEST = 0.08, 6.0
-"""Of the axis of bandwidth, in GB/s."""
+"""Ends of the axis of bandwidth, in GB/s."""
 
 
 def curve(preset: str) -> list[tuple[float, float]]:

@@ -290,17 +290,3 @@ def test_quantities_are_read_as_the_simulator_writes_them() -> None:
     assert mean_nanos(["50us", "60us"]) == 55_000
     with pytest.raises(ValueError, match="units"):
         nanos("7 parsecs")
-
-
-def test_folding_is_named_where_writes_wait_for_it(tiny: Path) -> None:
-    cache = {"dynamic_share": 1.0, "when_full": "fold", "read": "25us", "program": "100us"}
-    changes = WRITES | {"device.slc_cache": cache, "precondition.fill": "none", "precondition.overwrite": "none"}
-    found = outlast.explain(tiny, changes)
-    sentence = next(own for own in found.sentences if own.about == "cache")
-    assert "folding limits the host" in sentence.text
-    assert sentence.figures["write_amplification.fold"] > 0.2
-    burst = outlast.explain(tiny, changes | {"workload.synthetic.duration": None, "workload.synthetic.requests": 2000})
-    sentence = next(own for own in burst.sentences if own.about == "cache")
-    assert "folded" not in sentence.text
-    assert "folding limits" not in sentence.text
-    assert not [own for own in outlast.explain(tiny, WRITES).sentences if own.about == "cache"]

@@ -29,7 +29,6 @@ fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
         read: PageTimes::Same(Nanos::micros(25)),
         program: PageTimes::Same(Nanos::micros(100)),
         endurance: None,
-        rber: None,
     };
     change(&mut cache);
     config.slc_cache = Some(cache);

@@ -32,7 +32,6 @@ fn caches() -> impl Strategy<Value = SlcCacheConfig> {
         read: PageTimes::Same(Nanos::micros(25)),
         program: PageTimes::Same(Nanos::micros(150)),
         endurance: None,
-        rber: None,
     })
 }
 
@@ -46,7 +45,7 @@ fn with_cache(mut config: SsdConfig, cache: SlcCacheConfig) -> Option<SsdConfig>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_owed_survives_every_cut(
@@ -79,11 +78,10 @@ proptest! {
     ) {
         let config = with_cache(config, cache);
         prop_assume!(config.is_some());
-        let config = config.unwrap();
-        let mut life = begun(config.clone(), seed);
+        let mut life = begun(config.unwrap(), seed);
         life.go_on(before);
         let bytes = written(&life.model.ssd);
-        let mut twin = life.with(read(&config, seed, &bytes));
+        let mut twin = life.with(read(&life.config, seed, &bytes));
         twin.model.ssd.self_check().unwrap();
         prop_assert!(written(&twin.model.ssd) == bytes, "read and written again it is another");
         life.go_on(after);
