@@ -1094,8 +1094,6 @@ class DeviceSlcCache(Setting):
     """
     program: Setting
     """tPROG of the cache's pages."""
-    rber: DeviceSlcCacheRber
-    """Mean bit error rate of the cache. Default: that of `device.reliability`."""
     read: Setting
     """tR of the cache's pages."""
     static_size: Setting
@@ -1107,50 +1105,6 @@ class DeviceSlcCache(Setting):
     - direct: It goes to superblocks with all bits at once.
     - fold: It waits until a part of the cache has been folded.
     """
-
-class DeviceSlcCacheRber(Setting):
-    alpha: Setting
-    """α: errors per bit and cycle^k."""
-    beta: Setting
-    """β: errors per bit, cycle^m and day^n."""
-    epsilon: Setting
-    """ε: errors per bit of a fresh page."""
-    form: Setting
-    """- power-law"""
-    gamma: Setting
-    """γ: errors per bit, cycle^p and read^q."""
-    k: Setting
-    """k: exponent of cycles in the wear term."""
-    m: Setting
-    """m: exponent of cycles in the retention term."""
-    n: Setting
-    """n: exponent of days in the retention term."""
-    p: Setting
-    """p: exponent of cycles in the disturbance term."""
-    q: Setting
-    """q: exponent of reads in the disturbance term."""
-    a: Setting
-    """A: errors per bit of an unworn block; above 0, at most 0.5."""
-    b: Setting
-    """B: growth per P/E cycle; at least 0."""
-    high_cycles: Setting
-    """P/E cycles of the second point; more than of the first."""
-    high_rber: Setting
-    """Errors per bit at the second point; at least that of the first, at most 0.5."""
-    low_cycles: Setting
-    """P/E cycles of the first point; at least 0."""
-    low_rber: Setting
-    """Errors per bit at the first point; above 0, at most 0.5."""
-    cycles: Setting
-    """P/E cycles of the nodes, rising."""
-    days: Setting
-    """Days since writing of the nodes, rising."""
-    rber: Setting
-    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
-    number of days, and for each of these each number of reads.
-    """
-    reads: Setting
-    """Reads since the erasure of the nodes, rising."""
 
 class DeviceTiming(Setting):
     bus: Setting
