@@ -31,7 +31,14 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
     if parts:
         found += [_dies(summary, by_name["dies"]), _channels(summary, by_name["channels"])]
         found += [_link(by_name), _firmware(by_name), _host(summary)]
-    origins = {"cache": slc_cache, "tail": tail, "writes": writes, "collection": collection, "wear": wear, "errors": errors}
+    origins = {
+        "cache": slc_cache,
+        "tail": tail,
+        "writes": writes,
+        "collection": collection,
+        "wear": wear,
+        "errors": errors,
+    }
     for about, of in origins.items():
         if origin := of(summary):
             found.append(Sentence(about, *origin))
