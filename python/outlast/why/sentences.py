@@ -18,7 +18,8 @@ class Sentence:
     """A finding in words."""
 
     about: str
-    """The subject: `limit`, `served`, a part, `host`, `cache`, `tail`, `writes`, `collection`, `wear`, `errors`, `trust`."""
+    """The subject: `limit`, `served`, a part, `host`, `cache`, `tail`, `writes`, `collection`, `wear`, `errors`, or
+    `trust`."""
     text: str
     figures: Figures
     """Figures of `result.json` that the sentence is made of, by dotted name."""
