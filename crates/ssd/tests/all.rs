@@ -35,6 +35,7 @@ mod relocation_reads;
 mod repair;
 mod scheduling;
 mod slc_cache;
+mod slc_cache_torture;
 mod snapshot;
 mod stored;
 mod think_time;
