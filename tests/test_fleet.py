@@ -198,5 +198,5 @@ def test_presets_and_settings_are_listed() -> None:
     assert presets.returncode == settings.returncode == 0
     for name, preset in fleet.PRESETS.items():
         assert name in presets.stdout and preset.source in presets.stdout
-        assert all("calibration" in note or "assumed" in note or "prediction" in note for note in preset.notes)
+        assert all("calibration" in note or "assumed" in note or "not met" in note for note in preset.notes)
     assert "afr = 0.01" in settings.stdout

@@ -12,6 +12,7 @@ pub mod biasing;
 mod code;
 pub mod crude;
 mod event;
+mod fleet;
 mod hazard;
 mod machine;
 mod one_group;
@@ -22,8 +23,9 @@ pub mod splitting;
 mod statistics;
 
 pub use code::Code;
+pub use fleet::Fleet;
 pub use hazard::Hazard;
 pub use machine::{Cause, Loss, Machine, Tally};
 pub use placement::{Choice, Placement};
-pub use plan::{Burst, Contagion, Distribution, Fleet, Order, Plan, PlanError, Repair, Scope};
+pub use plan::{Burst, Contagion, Distribution, Order, Plan, PlanError, Repair, Scope};
 pub use statistics::{Estimate, Rare};

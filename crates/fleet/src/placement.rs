@@ -87,7 +87,9 @@ fn permutation(
     groups: &mut Vec<u32>,
 ) {
     shuffle(domains, rng);
-    domains.iter_mut().for_each(|domain| shuffle(domain, rng));
+    for domain in domains.iter_mut() {
+        shuffle(domain, rng);
+    }
     let most = domains.iter().map(Vec::len).max().unwrap_or(0);
     let row: Vec<u32> = (0..most)
         .flat_map(|turn| domains.iter().filter_map(move |domain| domain.get(turn).copied()))

@@ -86,7 +86,7 @@ def read(osd_dump: Path, pg_dump: Path, osd_tree: Path | None, pool: str, width:
         known[name] = dump.get(osd, place, "in", int, "must be 0 or 1") == 1
     groups, size, left_out = _groups(_File(pg_dump), number, width, known, str(osd_dump))
     used = sorted({osd for group in groups for osd in group})
-    index = {osd: position for position, osd in enumerate(used)}
+    place_of = {osd: position for position, osd in enumerate(used)}
     hosts, racks = _places(_File(osd_tree), used) if osd_tree is not None else (used, [0] * len(used))
     node_of = {host: position for position, host in enumerate(dict.fromkeys(hosts))}
     rack_of_host = dict(zip(hosts, racks, strict=True))
@@ -95,7 +95,7 @@ def read(osd_dump: Path, pg_dump: Path, osd_tree: Path | None, pool: str, width:
         used,
         [node_of[host] for host in hosts],
         [rack_index[rack_of_host[host]] for host in node_of],
-        np.array([index[osd] for group in groups for osd in group], dtype=np.uint32),
+        np.array([place_of[osd] for group in groups for osd in group], dtype=np.uint32),
         size,
         left_out,
     )

@@ -52,6 +52,7 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "batches": Key("whole", 20, "batches of drives", 1, 100_000),
         "die_share": Key("number", 0.0, "share of failures that are failures of one die", 0.0, 1.0),
+        "dies": Key("whole", 128, "dies of a drive", 1, 100_000),
         "die_repair": Key("flag", False, "drives repair a failed die by themselves"),
         "die_repair_hours": Key("number", 0.2, "hours in which they do", 0.0, 1e5),
         "uber": Key("number", 0.0, "bits that cannot be read, per bit read in a rebuild", 0.0, 1e-3),

@@ -165,8 +165,46 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     hours = rebuild_hours(settings, layout, piece_bytes, read_pieces)
     read_failure = _read_failure(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
+    plan = _plan(settings, code, hazard, frailty, hours, read_failure)
+    if said["age_spread"]:
+        # Evenly, in an order that has nothing to do with places.
+        spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
+        age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
+    else:
+        age = [said["age"] * YEAR_HOURS]
+    try:
+        core = _core.FleetPlan(
+            json.dumps(plan), layout.node, layout.rack, layout.site, np.ascontiguousarray(layout.groups), age, batch
+        )
+    except ScenarioError as error:
+        raise ScenarioError(f"{settings.source}: {error}") from error
+    return Planned(
+        settings,
+        layout,
+        core,
+        code,
+        hazard,
+        hours,
+        piece_bytes,
+        data_pieces,
+        read_pieces,
+        read_failure,
+        float(np.mean(frailty)),
+    )
+
+
+def _plan(
+    settings: Settings,
+    code: dict[str, Any],
+    hazard: tuple[list[float], list[float]],
+    frailty: list[float],
+    hours: float,
+    read_failure: float,
+) -> dict[str, Any]:
+    """The plan as the core reads it, but for where drives and pieces are."""
+    said, repair = settings["drive"], settings["repair"]
     order = repair["order"] or ("together" if settings["placement"]["kind"] == "aligned" else "exposure")
-    plan = {
+    return {
         "code": code,
         "hazard": {"from": hazard[0], "rate": hazard[1]},
         "frailty": frailty,
@@ -193,31 +231,6 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
         "read_failure": read_failure,
         "retire_at": said["retire_years"] * YEAR_HOURS or None,
     }
-    if said["age_spread"]:
-        # Evenly, in an order that has nothing to do with places.
-        spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
-        age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
-    else:
-        age = [said["age"] * YEAR_HOURS]
-    try:
-        core = _core.FleetPlan(
-            json.dumps(plan), layout.node, layout.rack, layout.site, np.ascontiguousarray(layout.groups), age, batch
-        )
-    except ScenarioError as error:
-        raise ScenarioError(f"{settings.source}: {error}") from error
-    return Planned(
-        settings,
-        layout,
-        core,
-        code,
-        hazard,
-        hours,
-        piece_bytes,
-        data_pieces,
-        read_pieces,
-        read_failure,
-        float(np.mean(frailty)),
-    )
 
 
 def rebuild_hours(settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int) -> float:

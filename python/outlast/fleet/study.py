@@ -147,7 +147,9 @@ def _life(plan: Planned, lives: Lives) -> dict[str, Any]:
     counts, years = lives.counts, plan.settings["years"] * lives.count
     hours = counts["hours_at_level"]
     rebuilt = counts["pieces_rebuilt"] / years
-    traffic = rebuilt * plan.piece_bytes * (plan.read_pieces + 1)
+    said = plan.settings["drive"]
+    of_die = plan.piece_bytes * plan.layout.pieces_of_drive / said["dies"]
+    traffic = (rebuilt * plan.piece_bytes + counts["dies_repaired"] / years * of_die) * (plan.read_pieces + 1)
     failures = sum(counts["failures_by_age"]) + sum(counts["bursts"]) + counts["contagions"]
     groups = plan.layout.count
     return {
