@@ -183,8 +183,27 @@ def test_public_calculators_on_their_own_inputs() -> None:
     # Without overlap of periods a chain with the same mean repair finds more: 17+3 in a year.
     chain = outlast.models.loss_by(YEAR, 20, 3, 1 / outlast.models.failure_rate(0.00405), 156, parallel_repair=True)
     assert chain > year
-    two = calculators.ceph_chain(1000.0, 24.0, 2)
-    assert two == pytest.approx(2 * 1e-6 * YEAR * 1e-6 * 24, rel=0.01)
+    # `RADOS(EnterpriseDisk(), copies=3).p_failure()`: 1 − e^−(826e-9·8766), times (1 − e^−(826e-9·200·R))².
+    recovery = 1 / 6 + 2e12 * 0.75 / (50e6 * 200) / 3600
+    expected = -np.expm1(-826e-9 * 8766) * np.expm1(-826e-9 * 200 * recovery) ** 2
+    assert calculators.ceph_rados(826.0) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_the_third_copy_has_to_be_in_the_same_group() -> None:
+    """What Ceph's model leaves out is a factor near eighty with its own defaults, as the guide says."""
+    drive = {"capacity": 2e12, "used": 0.75, "afr": float(-np.expm1(-826e-9 * YEAR))}
+    said = {
+        "years": 1,
+        "cluster": {"racks": 25, "nodes": 20, "drives": 1},
+        "drive": drive,
+        "code": {"kind": "copies", "copies": 3},
+        "placement": {"kind": "declustered", "pieces": 200},
+        "repair": {"detection_hours": 1 / 6, "hours": 1 / 24, "order": "turn"},
+        "study": {"elasticities": False, "lives": 3},
+    }
+    lost = fleet.study(said)["loss_by_year"][0]["groups_lost"]["mean"]
+    assert lost * 3 / 500 == pytest.approx(1.04e-13, rel=0.1)
+    assert f"{calculators.ceph_rados(826.0):.3g}" == "8.55e-12"
 
 
 def test_wilson_holds_what_was_counted() -> None:

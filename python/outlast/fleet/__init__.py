@@ -11,7 +11,7 @@ Times are hours, years have 8760 of them, sizes are bytes, probabilities are fro
 
 from __future__ import annotations
 
-from outlast.fleet.calculators import backblaze, ceph_chain, independent_groups
+from outlast.fleet.calculators import backblaze, ceph_rados, independent_groups
 from outlast.fleet.plan import Planned, planned
 from outlast.fleet.presets import PRESETS, Preset
 from outlast.fleet.reading import FleetLike, Settings, read
@@ -24,7 +24,7 @@ __all__ = [
     "Preset",
     "Settings",
     "backblaze",
-    "ceph_chain",
+    "ceph_rados",
     "independent_groups",
     "planned",
     "read",

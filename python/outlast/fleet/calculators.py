@@ -25,22 +25,31 @@ def backblaze(afr: float, repair_days: float, data: int = 17, parity: int = 3) -
     return period, float(models.any_failure(YEAR_DAYS / repair_days, period))
 
 
-def ceph_chain(fit: float, repair_hours: float, copies: int, years: float = 1.0) -> float:
-    """Loss of an object within `years`, as Ceph's reliability model counts it.
+def ceph_rados(
+    fit: float,
+    copies: int = 3,
+    *,
+    size: float = 2e12,
+    groups: int = 200,
+    speed: float = 50e6,
+    delay_hours: float = 1.0 / 6.0,
+    full: float = 0.75,
+    years: float = 1.0,
+) -> float:
+    """Loss of data of one drive within `years` (of 365.25 days), as Ceph's reliability model has it.
 
-    Copies fail one by one, each within the repair of the one before.
-
-    `fit` is failures of a drive in 1e9 hours. `1 − e^−(copies·λ·T)` for the first failure, times `1 − e^−((copies −
-    i)·λ·repair)` for each further one. It leaves out that repairs of several copies end apart, placement, latent
-    errors in this form, and whatever fails together.
+    After `RadosRely.py` in ceph/ceph-tools (models/reliability, LGPL 2.1), whose defaults these are. `fit` is failures
+    of a drive in 1e9 hours, `size` bytes of a drive, `groups` placement groups on it, `speed` bytes a second of the
+    recovery of each, `delay_hours` until a drive is marked out. The drive fails within the time; and `copies − 1` times
+    any of `groups` others within a recovery. It leaves out that the third drive has to hold a copy of the same group as
+    the first two, that recoveries end apart, and whatever fails together. Raises `ModelError` for rates below 0.
     """
-    rate = fit * 1e-9
-    hours = years * YEAR_DAYS * 24.0
-    # One further failure of `left` drives within a repair: `1 − e^−(left·λ·R)`, as `double_failure` has it.
-    loss = float(models.double_failure(hours, 1.0 / rate, copies + 1))
-    for left in range(copies - 1, 0, -1):
-        loss *= float(models.double_failure(repair_hours, 1.0 / rate, left + 1))
-    return loss
+    mean_time = 1e9 / fit
+    recovery = delay_hours + size * full / (speed * groups) / 3600.0
+    # `double_failure` is 1 − e^−x for n − 1 drives.
+    first = float(models.double_failure(years * 365.25 * 24.0, mean_time, 2))
+    further = float(models.double_failure(recovery, mean_time, groups + 1))
+    return first * further ** (copies - 1)
 
 
 def independent_groups(group: ArrayLike, groups: float) -> Result:
