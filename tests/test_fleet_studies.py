@@ -190,7 +190,7 @@ def test_public_calculators_on_their_own_inputs() -> None:
 
 
 def test_the_third_copy_has_to_be_in_the_same_group() -> None:
-    """What Ceph's model leaves out is a factor near eighty with its own defaults, as the guide says."""
+    """A factor near eighty with the defaults of Ceph's model, as the guide says."""
     drive = {"capacity": 2e12, "used": 0.75, "afr": float(-np.expm1(-826e-9 * YEAR))}
     said = {
         "years": 1,

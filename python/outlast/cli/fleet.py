@@ -46,7 +46,7 @@ def fleet_command(
     show_presets: bool,
     show_settings: bool,
 ) -> None:
-    """How probable is it to lose data in a cluster of many drives over years, and what would change it.
+    """Find how probable a loss of data is in a cluster over years, and what would change it.
 
     FILE.toml describes sites, racks, nodes and drives, a code and a placement, failures and repair. Groups of drives
     that a Markov chain describes are solved exactly; else losses are found by rare-event simulation. Whole fleets are

@@ -1,4 +1,4 @@
-"""What public calculators compute, on the same inputs: each leaves something out that a fleet does."""
+"""Formulas of public calculators, on the same inputs: each leaves something out that a fleet does."""
 
 from __future__ import annotations
 

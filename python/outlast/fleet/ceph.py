@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 29
 MOST_OSDS = 1 << 20
 MOST_PGS = 1 << 20
 NONE = 2**31 - 1
-"""What Ceph writes for a piece that is on no drive."""
+"""Number that Ceph writes for a piece that is on no drive."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What to change first: by how many per cent losses fall if a setting is better by one."""
+"""Elasticities, which say what to change first: by how many per cent losses fall if a setting is better by one."""
 
 from __future__ import annotations
 

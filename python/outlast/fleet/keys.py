@@ -18,7 +18,7 @@ class Key:
     default: Any
     """Value if absent."""
     meaning: str
-    """What it is, with its unit."""
+    """Meaning, with its unit."""
     least: float = 0.0
     most: float = 1e15
     choices: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""From settings to a fleet that can be played: where drives are, how they fail, how long repairs take."""
+"""Plans of fleets from settings: where drives are, how they fail, how long repairs take."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PIECES = 64_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """Where drives are, and the drives of each group."""
+    """Places of drives, and the drives of each group."""
 
     node: list[int]
     rack: list[int]
@@ -201,7 +201,7 @@ def _plan(
     hours: float,
     read_failure: float,
 ) -> dict[str, Any]:
-    """The plan as the core reads it, but for where drives and pieces are."""
+    """The plan as the core reads it, without where drives and pieces are."""
     said, repair = settings["drive"], settings["repair"]
     order = repair["order"] or ("together" if settings["placement"]["kind"] == "aligned" else "exposure")
     return {

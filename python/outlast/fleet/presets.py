@@ -21,7 +21,7 @@ class Preset:
     source: str
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
-    """Where each number comes from, and of which kind it is."""
+    """Origin of each number, and of which kind it is."""
 
 
 PRESETS = {
@@ -58,7 +58,7 @@ PRESETS = {
 
 
 def beneath(content: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """What a fleet file says, over the preset that it names."""
+    """Content of a fleet file, over the preset that it names."""
     name = content.get("preset", "")
     if not name:
         return dict(content)

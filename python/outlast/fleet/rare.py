@@ -20,7 +20,7 @@ class Found:
 
     engine: str
     reason: str
-    """Why this engine was used."""
+    """Reason for this engine."""
     mean: list[float]
     low: list[float]
     high: list[float]
@@ -30,7 +30,7 @@ class Found:
 
 
 def obstacles(fleet: Planned) -> list[str]:
-    """Why no chain describes the fleet exactly; empty if one does."""
+    """Reasons why no chain describes the fleet exactly; empty if one does."""
     said, repair = fleet.settings["drive"], fleet.settings["repair"]
     order = repair["order"] or ("together" if fleet.settings["placement"]["kind"] == "aligned" else "exposure")
     found = {

@@ -35,7 +35,7 @@ class Settings:
     source: str
     """The file, for messages."""
     folder: Path
-    """Where relative paths begin."""
+    """Folder where relative paths begin."""
     lines: Mapping[str, int]
     """Line of each setting."""
 

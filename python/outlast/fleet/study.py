@@ -143,7 +143,7 @@ def _causes(found: Found, lives: Lives) -> dict[str, float]:
 
 
 def _life(plan: Planned, lives: Lives) -> dict[str, Any]:
-    """What a year of the fleet brings in the mean."""
+    """Events of a year of the fleet, in the mean."""
     counts, years = lives.counts, plan.settings["years"] * lives.count
     hours = counts["hours_at_level"]
     rebuilt = counts["pieces_rebuilt"] / years

@@ -21,7 +21,7 @@ def interval(row: dict[str, Any]) -> str:
 
 
 def summary(result: dict[str, Any]) -> str:
-    """What the command prints."""
+    """Text that the command prints."""
     fleet, life, engine, last = result["fleet"], result["life"], result["engine"], result["loss_by_year"][-1]
     years = last["year"]
     nines = result["object_nines_a_year"]
