@@ -109,6 +109,16 @@ def test_failures_and_traffic_of_a_year() -> None:
     assert life["days_degraded_a_year"] == pytest.approx(expected, rel=0.3)  # a day each
 
 
+def test_a_cluster_plays_the_same_lives() -> None:
+    from distributed import LocalCluster
+
+    said = small(study={"lives": 12, "elasticities": False})
+    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+        assert fleet.study(said, on=cluster.scheduler_address) == fleet.study(said)
+        with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must say how many"):
+            fleet.study(small(study={"lives": 0, "elasticities": False}), on=cluster.scheduler_address)
+
+
 def test_die_repair_gives_nines() -> None:
     """Half of all failures repaired within minutes: a sixteenth of the losses of four failures, nearly."""
     drive = {"afr": 0.01, "die_share": 0.5, "die_repair_hours": 0.01}

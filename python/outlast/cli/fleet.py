@@ -31,6 +31,7 @@ A fleet file in short:
 @click.option(
     "--set", "changes", multiple=True, metavar="NAME=VALUE", help="Change one setting by its dotted name; repeatable."
 )
+@click.option("--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that plays the lives.")
 @click.option("--force", is_flag=True, help="Overwrite a result in DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
@@ -40,6 +41,7 @@ def fleet_command(
     file: str | None,
     out: Path | None,
     changes: tuple[str, ...],
+    on: str,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -65,7 +67,7 @@ def fleet_command(
     target = None if out is None else out / "result.json"
     if target is not None and target.exists() and not force:
         raise click.UsageError(f"{target} exists; --force overwrites it", click.get_current_context())
-    result = study(settings, None if quiet or as_json else _tell)
+    result = study(settings, None if quiet or as_json else _tell, on=on)
     if not (quiet or as_json):
         click.echo("\r\033[K", nl=False, err=True)
     text = json.dumps(result, indent=1, allow_nan=False) + "\n"

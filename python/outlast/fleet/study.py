@@ -20,19 +20,22 @@ COUNTED_LEAST = 10
 """Fleets with losses from which on their share is counted rather than bounded."""
 
 
-def study(fleet: FleetLike | Settings, tell: Callable[[str, int], None] | None = None) -> dict[str, Any]:
+def study(
+    fleet: FleetLike | Settings, tell: Callable[[str, int], None] | None = None, *, on: str = ""
+) -> dict[str, Any]:
     """The result of a fleet file (or of what one would say, as nested dictionaries), as plain values for JSON.
 
     Probabilities are from 0 to 1 and cumulative by the end of each year of 8760 hours; sizes are bytes, times hours.
     `docs/guide/fleet.md` has every figure. `tell` gets the name of a stage and a count, and may raise. Raises
-    `ScenarioError` for settings that are wrong or do not fit each other.
+    `ScenarioError` for settings that are wrong or do not fit each other. `on` is the address of a Dask scheduler that
+    plays the lives (`tcp://host:8786`); the result is the same.
     """
     settings = fleet if isinstance(fleet, Settings) else read(fleet)
     plan = planned(settings)
     if tell is not None:
         tell("losses", 0)
     found = losses(plan)
-    lives = played(plan, (lambda number: tell("lives", number)) if tell is not None else None)
+    lives = played(plan, (lambda number: tell("lives", number)) if tell is not None else None, on=on)
     result = _result(plan, found, lives)
     if settings["study"]["elasticities"]:
         result["change_first"] = elasticity.of(plan, tell)
