@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
     "sweep": ("outlast.cli.sweep", "Run a scenario with many combinations of settings, here or on a cluster."),
     "fit": ("outlast.products.fit.command", "Fit a drive to measurements and write it as a preset."),
+    "fleet": ("outlast.cli.fleet", "Find how probable a loss of data is in a cluster over years."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
     "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
@@ -49,7 +50,7 @@ COMMANDS = {
 }
 
 GROUPS = {
-    "Simulate": ("run", "sweep", "plan", "snapshot", "validate", "explain"),
+    "Simulate": ("run", "sweep", "plan", "fleet", "snapshot", "validate", "explain"),
     "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
