@@ -33,6 +33,7 @@ BRING_UV = { rm -rf .venv; base=$$(command -v $(PYTHON)); \
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
+	-@$(BIN)/python tests/axe.py
 
 # While Python's packages come, which keeps one core busy: what most of the crates wait for.
 begun:

@@ -154,7 +154,7 @@ def test_windows_without_writes_are_gaps() -> None:
 def test_a_window_with_few_writes_does_not_flatten_the_others() -> None:
     figure = amplified([10] * 14 + [0.3], [20] * 14 + [15])
     assert figure.layout["yaxis"]["range"] == [0, pytest.approx(1.3 * 3)]
-    assert figure.hint.endswith("axis cut, windows with few writes reach 51")
+    assert figure.hint.endswith("the axis ends here; windows with few writes reach 51")
     assert "range" not in amplified([10] * 15, [20] * 15).layout["yaxis"]
 
 
