@@ -36,22 +36,24 @@ COMMANDS = {
     "compare": ("outlast.cli.compare", "Compare results: which settings and figures differ."),
     "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
+    "plan": ("outlast.cli.plan", "Compare layouts of an array over years: capacity, risk, rebuild, wear and price."),
     "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),
     "model": ("outlast.cli.model", "Evaluate closed-form models: error rates, data loss, ages, lifetime."),
     "reproduce": (
         "outlast.products.reproduce.command",
         "Reproduce figures of papers and check their statements.",
     ),
+    "c-api": ("outlast.cli.capi", "Print where the C interface is: its header and its library."),
     "completion": ("outlast.cli.completion", "Print the script for shell completion."),
     "man": ("outlast.cli.man", "Print the manual page."),
 }
 
 GROUPS = {
-    "Simulate": ("run", "sweep", "snapshot", "validate", "explain"),
+    "Simulate": ("run", "sweep", "plan", "snapshot", "validate", "explain"),
     "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
-    "Shell": ("completion", "man"),
+    "Shell": ("completion", "man", "c-api"),
 }
 """The commands as `--help` groups them; each is in one group."""
 
