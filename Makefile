@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release try-packages first-policy ten-minutes first-use docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -33,6 +33,7 @@ BRING_UV = { rm -rf .venv; base=$$(command -v $(PYTHON)); \
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
+	-@$(BIN)/python tests/axe.py
 
 # While Python's packages come, which keeps one core busy: what most of the crates wait for.
 begun:
@@ -236,6 +237,9 @@ WHEEL ?= $(wildcard dist/*.whl)
 
 first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of the wheel (WHEEL=...) to the plot of a policy of one's own, in a fresh venv
 	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
+
+first-use: setup ## five tasks of new users by the clock: a researcher, an engineer, a database, arrays, a class (TASKS=teacher)
+	@$(BIN)/python tests/first_use/run.py $(TASKS)
 
 ten-minutes: $(if $(WHEEL),.venv/tools,wheel) ## seconds of every command of docs/guide/ten-minutes.md, from pip install of the wheel (WHEEL=...), in a fresh venv
 	@$(BIN)/python tests/ten_minutes.py $(or $(WHEEL),dist/*.whl) $(ARGS)
