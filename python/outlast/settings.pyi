@@ -1476,7 +1476,7 @@ class WorkloadTrace(Setting):
     - C: Completed.
     """
     file: Setting
-    """The file: plain, gzip or zstd.
+    """The file: plain, or packed by gzip, zstd, bzip2, xz or zip.
     Default: "".
     """
     format: Setting  # type: ignore[assignment]
@@ -1501,6 +1501,11 @@ class WorkloadTrace(Setting):
     - tencent: Tencent cloud block storage: `time,offset,size,0|1,volume`; seconds and sectors, 0 = read.
     - systor-17: Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is
       neither R nor W are left out.
+    - k5cloud: Fujitsu's K5 cloud: `volume,time,R|W,offset,size`; seconds and bytes.
+    - cloudphysics-csv: A `CloudPhysics` trace as libCacheSim has it in CSV: `version,time,op,size,lbn`; seconds,
+      SCSI's numbers of commands, bytes and sectors.
+    - oracle-general: libCacheSim's `oracleGeneral`, binary. All its requests are reads: a cache's trace does not
+      tell.
     - biosnoop: bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
     - block-rq: The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left
       out.

@@ -45,6 +45,9 @@ pub(crate) struct SuperblockTable {
     moved_for: IndexVec<SuperblockId, StreamCause>,
     /// Superblocks that collection empties or erases.
     coming: u32,
+    /// Superblocks that are not erased and not in the first mode, and those of them that are full.
+    cached: u32,
+    cached_full: u32,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,
     retired: u32,
@@ -69,6 +72,8 @@ impl SuperblockTable {
             mode: IndexVec::filled(ModeId::FIRST, count),
             moved_for: IndexVec::filled(StreamCause::Gc, count),
             coming: 0,
+            cached: 0,
+            cached_full: 0,
             free: (0..to_count(count)).map(SuperblockId).collect(),
             retired: 0,
             seals: 0,
@@ -104,6 +109,31 @@ impl SuperblockTable {
     #[inline]
     pub(crate) fn mode(&self, superblock: SuperblockId) -> ModeId {
         self.mode[superblock]
+    }
+
+    /// Superblocks that are not erased and not in the first mode: the SLC cache.
+    #[inline]
+    pub(crate) fn cached(&self) -> u32 {
+        self.cached
+    }
+
+    /// Those of [`SuperblockTable::cached`] that are full, or being emptied.
+    #[inline]
+    pub(crate) fn cached_full(&self) -> u32 {
+        self.cached_full
+    }
+
+    /// True if `superblock` is of the SLC cache: not erased and not in the first mode.
+    #[inline]
+    pub(crate) fn is_cached(&self, superblock: SuperblockId) -> bool {
+        self.mode[superblock] != ModeId::FIRST
+            && !matches!(self.state[superblock], SuperblockState::Free | SuperblockState::Retired)
+    }
+
+    /// The full superblock of the SLC cache that was sealed first.
+    pub(crate) fn oldest_cached(&self) -> Option<SuperblockId> {
+        let sealed = self.in_state(SuperblockState::Sealed).filter(|&id| self.mode[id] != ModeId::FIRST);
+        sealed.min_by_key(|&id| self.sealed_order[id])
     }
 
     #[inline]
@@ -273,6 +303,16 @@ impl SuperblockTable {
                     "superblock {superblock} is {state:?}, which the list of free ones denies"
                 ));
             }
+        }
+        let cached: Vec<SuperblockId> = self.ids().filter(|&id| self.is_cached(id)).collect();
+        let full = cached.iter().filter(|&&id| self.state[id] != SuperblockState::Open).count();
+        if (cached.len(), full) != (self.cached as usize, self.cached_full as usize) {
+            return Err(format!(
+                "{} superblocks are of the SLC cache and {full} of them full, their counts say {} and {}",
+                cached.len(),
+                self.cached,
+                self.cached_full
+            ));
         }
         let retired = self.in_state(SuperblockState::Retired).count();
         if retired != self.retired as usize {

@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::{HostHandles, Mounts, ZoneSplit, zones_of};
+use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit, zones_of};
 use crate::health::{Changes, FaultSchedule};
 use crate::host::HostSide;
 use crate::placement::Classifier;
@@ -12,9 +12,13 @@ use outlast_controller::{
     zone_streams,
 };
 use outlast_flash::{Flash, FlashSetup};
-use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
+use outlast_ftl::{
+    Ftl, FtlOptions, FtlTables, MountOptions, SlcCacheRules, SlotLayout, StreamCause, StreamModes,
+};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
-use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
+use outlast_settings::drive::{
+    ControllerConfig, Identifier, MountConfig, SlcCacheConfig, SsdConfig, WriteCache,
+};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -69,6 +73,8 @@ impl Ssd {
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
         let handles = HostHandles::new(context.config.placement.as_ref());
+        let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
+        let idle = pause.map(IdleWatch::new);
         let mut ssd = Self {
             is_settling: false,
             schedule: FaultSchedule::default(),
@@ -80,6 +86,7 @@ impl Ssd {
             handles,
             zone_split: ZoneSplit::default(),
             mounts: Mounts::default(),
+            idle,
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
             seed,
@@ -146,7 +153,7 @@ pub(crate) fn flash_of<T: Copy>(
     Flash::new(&FlashSetup {
         geometry: &config.geometry,
         timing: &config.timing,
-        modes: &[],
+        modes: &config.modes(),
         unit_size: config.ftl.mapping_unit,
         program_unit: layout.program_unit(),
         one_shot: u32::from(config.ftl.one_shot),
@@ -244,7 +251,32 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
+        modes: config
+            .modes()
+            .pop()
+            .map_or_else(StreamModes::default, |mode| StreamModes::one(StreamCause::Host, mode)),
+        slc_cache: config.slc_cache.as_ref().map(|cache| cache_rules(cache, config, share.len())),
         ..FtlOptions::default()
+    }
+}
+
+/// The rules of `cache` for one of the flash cores of the drive, over `dies` dies: its part of the cache, in superblocks.
+#[allow(clippy::cast_possible_truncation, reason = "superblocks of a core are numbered in 32 bits")]
+fn cache_rules(cache: &SlcCacheConfig, config: &SsdConfig, dies: usize) -> SlcCacheRules {
+    let geometry = &config.geometry;
+    let rows = u64::from(cache.cell_mode(config).rows);
+    let superblock = rows * u64::from(geometry.planes_per_die) * geometry.page_size.0 * dies as u64;
+    let part = |size: Bytes| size.0 * dies as u64 / u64::from(geometry.dies());
+    SlcCacheRules {
+        bits_per_cell: cache.bits_per_cell,
+        fixed: part(cache.static_size).div_ceil(superblock) as u32,
+        share: cache.lent_share(),
+        most_lent: cache
+            .dynamic_size
+            .map_or(u32::MAX, |size| ((part(size) + superblock / 2) / superblock).max(1) as u32),
+        when_full: cache.when_full,
+        fold_from: cache.fold_from,
+        in_idle_time: cache.fold_after_idle.is_some(),
     }
 }
 

@@ -34,6 +34,7 @@ mod redundancy;
 mod relocation_reads;
 mod repair;
 mod scheduling;
+mod slc_cache;
 mod snapshot;
 mod stored;
 mod think_time;

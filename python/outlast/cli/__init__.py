@@ -249,7 +249,9 @@ def _fail(message: str, code: int) -> int:
         # A line for each thing that is wrong.
         for line in message.split("\n"):
             click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(printable(" ".join(filter(None, line.split(" ")))), err=True)
+            # On the command line, an override is what --set gave.
+            told = f"--set{line.removeprefix('override')}" if line.startswith("override: ") else line
+            click.echo(printable(" ".join(filter(None, told.split(" ")))), err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

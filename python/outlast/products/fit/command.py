@@ -91,7 +91,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
 
         def tell(stage: str, done: int, wanted: int) -> None:
             if bar is not None:
-                bar(stage, done / max(1, wanted), 0, 0.0)
+                bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
     write_file(out, to_toml(done))
@@ -110,28 +110,40 @@ def _show(done: Fit) -> None:
     from outlast.cli.paper import Paper
     from outlast.products.fit.page import rows
     from outlast.products.fit.parameters import stage_named
-    from outlast.products.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
+    from outlast.products.fit.words import (
+        NOT_TOLD,
+        fitted_figures,
+        format_figure,
+        format_value,
+        given,
+        interval,
+        percent,
+        title,
+        trust,
+    )
 
     console = Paper(highlight=False, width=None if sys.stdout.isatty() else 160)
     table = Table("number", "value", "90 % interval", "fitted to", box=SIMPLE_HEAD, pad_edge=False)
     for found in done.found.values():
-        table.add_row(title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found))
+        table.add_row(
+            title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found, done)
+        )
     console.print(table)
-    head = ("load", "figure", "measured", "simulated", "off by", "off if left out", "kind")
+    head = ("load", "figure", "given", "simulated", "error", "error if left out", "role")
     table = Table(*head, box=SIMPLE_HEAD, pad_edge=False)
     for seen, kind, measured, value in rows(done):
-        off = "–" if value is None else f"{value / measured - 1:+.1%}"
+        off = "–" if value is None else percent(value / measured - 1, signed=True)
         alone = done.left_out.get(f"{seen.row.place} {seen.name}")
-        without = "–" if alone is None else f"{alone:+.1%}"
-        starting = "–" if value is None else f"{value:.4g}"
-        table.add_row(str(seen.row.load), seen.name, f"{measured:.4g}", starting, off, without, kind)
+        without = "–" if alone is None else percent(alone, signed=True)
+        table.add_row(str(seen.row.load), seen.name, given(seen), format_figure(seen.name, value), off, without, kind)
     console.print(table)
     if done.scale > 1.05:
         noise = f"{math.sqrt(done.scale):.1f} times the measurement noise"
         console.print(f"residuals are {noise}; intervals are widened by that factor")
     for name, choice in done.choices.items():
-        console.print(f"{stage_named(name).title}: {choice.taken}; missed by {choice.words()}")
+        console.print(f"{stage_named(name).title}: {choice.taken}; errors of {choice.words()}")
     for name, why in done.missing.items():
         console.print(f"not identified: {stage_named(name).title}: {why}")
     for each in NOT_TOLD:
         console.print(f"not identifiable from outside: {each}")
+    console.print(trust(done))

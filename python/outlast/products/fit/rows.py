@@ -119,6 +119,8 @@ class Row:
     """The file says that the drive was worn in, whatever the figures look like."""
     use: bool = True
     """True if the fit may use it; else it is held out, and predicted."""
+    margin: float | None = None
+    """Share by which its figures are better than a data sheet promises; absent: they were measured."""
 
     @property
     def keeps_up(self) -> bool:
