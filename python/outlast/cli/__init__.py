@@ -38,6 +38,8 @@ COMMANDS = {
     "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
     "plan": ("outlast.cli.plan", "Compare layouts of an array over years: capacity, risk, rebuild, wear and price."),
+    "new": ("outlast.cli.new", "Make a folder for a study: scenario, sweep, checks, pinned version."),
+    "docs": ("outlast.cli.docs", "Print a page of the guide, without a network."),
     "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),
     "model": ("outlast.cli.model", "Evaluate closed-form models: error rates, data loss, ages, lifetime."),
     "reproduce": (
@@ -50,11 +52,11 @@ COMMANDS = {
 }
 
 GROUPS = {
-    "Simulate": ("run", "sweep", "plan", "fleet", "snapshot", "validate", "explain"),
+    "Simulate": ("run", "sweep", "plan", "new", "fleet", "snapshot", "validate", "explain"),
     "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
-    "Shell": ("completion", "man", "c-api"),
+    "Shell": ("docs", "completion", "man", "c-api"),
 }
 """The commands as `--help` groups them; each is in one group."""
 
