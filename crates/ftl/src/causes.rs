@@ -40,6 +40,7 @@ outlast_units::causes! {
     Patrol = "patrol_reads", "by patrol, to look at them";
     Reread = "rereads", "again after the ECC had failed, for any reader";
     Stripe = "stripe_reads", "to rebuild others of their stripe";
+    Map = "map_reads", "of pages of the mapping table, for reads and writes of the host";
 }
 
 /// Mapping units programmed. Their sum is what the flash programmed, or still will from the buffer.
