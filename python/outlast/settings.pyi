@@ -528,6 +528,8 @@ class DeviceFtl(Setting):
     """User capacity. Give this or `over_provisioning`."""
     gc: DeviceFtlGc
     """Garbage collection."""
+    map_cache: DeviceFtlMapCache
+    """A mapping table that does not fit in memory: how much of it does. Absent: all of it."""
     map_flush: DeviceFtlMapFlush
     """Flushes of the mapping table to flash. Absent: it is in the controller's memory only, and costs nothing."""
     mapping_unit: Setting
@@ -649,6 +651,21 @@ class DeviceFtlGcToken(Setting):
     window: Setting
     """Over what time the host's rate is averaged; 10 us to 10 s.
     Default: "50ms".
+    """
+
+class DeviceFtlMapCache(Setting):
+    host_lookup: Setting
+    """Time that the flash core takes for each look-up, as the table lies in the host's memory (HMB). Default: 0, it
+    lies in the drive's.
+    """
+    prefetch: Setting
+    """Pages after a missing one that are read with it when the page before was the one that was missing last. 0 to
+    64. Default: 0.
+    """
+    size: Setting
+    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
+    for each core and what
+    `prefetch` adds.
     """
 
 class DeviceFtlMapFlush(Setting):

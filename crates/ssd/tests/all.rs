@@ -17,6 +17,7 @@ mod health_log;
 mod host_latency;
 mod latency;
 mod latency_causes;
+mod map_cache;
 mod map_flush;
 mod mount;
 mod namespaces;

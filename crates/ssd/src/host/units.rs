@@ -23,6 +23,32 @@ impl Ssd {
             if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         self.context.note(move |ledger| ledger.acts(now, work.request));
+        if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, work) {
+            self.act(now, core, work);
+        }
+    }
+
+    /// True if a unit that the host reads or writes waits for the page of the mapping table that has its entry. A trim does not: it only changes entries.
+    #[inline(never)]
+    fn misses_map(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> bool {
+        self.context.commands.requests.command(work.request).op != HostOp::Trim
+            && self.cores[core].awaits_map(now, &mut self.context, work)
+    }
+
+    /// Page `page` of the mapping table of core `core` has been read: the units that wait for it go on, in the order in which they came.
+    pub(crate) fn map_read(&mut self, now: Nanos, core: CoreId, page: u32) {
+        while let Some(work) = self.cores[core].take_mapped(now, &mut self.context, page) {
+            let moved =
+                if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
+            let (core, work) = moved.unwrap_or((core, work));
+            self.act(now, core, work);
+        }
+    }
+
+    /// Flash core `core` acts on one unit of a command, whose place it knows.
+    #[allow(clippy::inline_always, reason = "as Ssd::execute")]
+    #[inline(always)]
+    fn act(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         let command = *self.context.commands.requests.command(work.request);
         match command.op {
             HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
