@@ -83,6 +83,11 @@ const PRESETS: &[Preset] = &[
         "solidigm-p5336-7680g",
         "A QLC drive of 7.68 TB with 16-KiB units, after the Solidigm D5-P5336"
     ),
+    preset!(
+        "drives/",
+        "wd-zn540",
+        "Western Digital ZN540 1 TB: a drive with zones, compared with measurements"
+    ),
 ];
 
 /// All presets, the demo first.
