@@ -168,6 +168,17 @@ impl ExportedDevice {
                 let command = Command { placement, ..command(Op::Write, fua) };
                 self.submit(now, origin, CommandPurpose::Single, command, data, replies);
             }
+            BlockOp::Append { data, fua } => {
+                self.submit(now, origin, CommandPurpose::Append, command(Op::Append, fua), data, replies);
+            }
+            BlockOp::ManageZone(action) => {
+                let command = Command::manage_zone(action, Lba(offset / SECTOR_BYTES));
+                self.submit(now, origin, CommandPurpose::Single, command, &[], replies);
+            }
+            BlockOp::ListZones(query) => {
+                let list = self.device.list_zones(Lba(offset / SECTOR_BYTES), length / SECTOR_BYTES, query);
+                replies.push((origin, BlockReply::Zones(list)));
+            }
             BlockOp::Flush => {
                 self.submit(now, origin, CommandPurpose::Single, command(Op::Flush, false), &[], replies);
             }
