@@ -18,8 +18,10 @@ from outlast.products.torture.guest_image import AbsentError, Contents, image, k
 __all__ = ["folder"]
 
 FILES = HERE.parents[1] / "target" / "guest"
+NEWER = FILES / "qemu"
+"""QEMU for the newer kernel, which `fetch_newer.sh` gets: that of bookworm cannot run it."""
 KERNELS = {"files": (), "files-6.12": ("/usr/sbin/mkfs.btrfs", "/usr/bin/btrfs")}
-"""Folders with kernels, and programs for what only the newer one can do."""
+"""Folders with kernels, and programs for what only the newer one can do; its files come by `fetch_newer.sh`."""
 
 ZONED = {
     "name": "zoned",
@@ -73,7 +75,13 @@ def test_zones_are_those_of_linux(files: str, folder: Path) -> None:
         except AbsentError as absent:
             pytest.skip(str(absent))
         words = f"no_timer_check ports={port} export=zoned megabytes=16"
-        guest = stack.enter_context(Machine(command(FILES / files, initrd, words=words, options=NETWORK)))
+        options = [*NETWORK]
+        if new:
+            for data in (NEWER / "usr/share/qemu", "/usr/share/qemu", "/usr/share/seabios"):
+                options += ["-L", str(data)]
+        program = str(NEWER / "usr/bin/qemu-system-x86_64") if new else "qemu-system-x86_64"
+        line = command(FILES / files, initrd, words=words, options=options, program=program)
+        guest = stack.enter_context(Machine(line))
         for question in guest.questions():
             assert question == "report"
             metrics = served.ask({"do": "metrics"})

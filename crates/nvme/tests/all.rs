@@ -72,6 +72,16 @@ fn queue(target: &NvmeTarget, offer: TargetOffer, number: u8, controller: [u8; 2
     queue
 }
 
+/// Opcodes of administration and of I/O.
+const KNOWN: [u8; 20] =
+    [0, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86, 0x12, 0x1D, 0x1A, 0x79, 0x7A, 0x7D];
+
+/// Has a command name the first block of a zone, and an action.
+fn aim_at_zone(bytes: &mut [u8; 64], choice: u16) {
+    bytes[40..48].copy_from_slice(&(u64::from(choice) % 11 * ZONE).to_le_bytes());
+    bytes[52] &= 7;
+}
+
 /// Namespace of a command.
 fn low_namespace(entry: &[u8; 64]) -> u32 {
     u32::from_le_bytes(entry[4..8].try_into().unwrap())
@@ -102,7 +112,6 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
         DeviceOp::ManageZone(_) if byte == 3 => {
             DeviceAnswer::Failed(DeviceFailure::Zone(ZoneRefusal::InvalidTransition))
         }
-        DeviceOp::ManageZone(_) => DeviceAnswer::Done,
         // At most three zones at a time: who wants all asks again.
         DeviceOp::ListZones(asked) => {
             let zone = |at| ZoneReport {
@@ -114,7 +123,9 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
             let listed = count.min(asked.most.into()).min(3);
             DeviceAnswer::Zones(ZoneReports { count, zones: (0..listed).map(zone).collect() })
         }
-        DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
+        DeviceOp::ManageZone(_) | DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => {
+            DeviceAnswer::Done
+        }
     }
 }
 
@@ -131,20 +142,17 @@ proptest! {
         let mut admin = queue(&target, offer(block, has_zones), 0, [0xFF, 0xFF]);
         let mut io = queue(&target, offer(block, has_zones), 1, [1, 0]);
         let queue = if is_io { &mut io } else { &mut admin };
-        let known = [0_u8, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86, 0x12, 0x1D, 0x1A, 0x79, 0x7A, 0x7D];
         for (id, (low, high, opcode, first)) in (0..).zip(entries) {
             let mut bytes = [0; 64];
             bytes[..32].copy_from_slice(&low);
             bytes[32..].copy_from_slice(&high);
-            if let Some(opcode) = known.get(opcode) {
+            if let Some(opcode) = KNOWN.get(opcode) {
                 // Fields that can be right, so that requests follow.
                 (bytes[0], bytes[1]) = (*opcode, 0x40);
                 bytes[4..8].copy_from_slice(&(1 + u32::from(first & 1)).to_le_bytes());
                 bytes[40..48].copy_from_slice(&u64::from(first % 1100).to_le_bytes());
                 if has_zones && first & 2 != 0 {
-                    // The first block of a zone, and an action.
-                    bytes[40..48].copy_from_slice(&(u64::from(first) % 11 * ZONE).to_le_bytes());
-                    bytes[52] &= 7;
+                    aim_at_zone(&mut bytes, first);
                 }
                 bytes[49] = 0;
                 bytes[50] &= 0x0F;

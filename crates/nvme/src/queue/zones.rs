@@ -34,15 +34,12 @@ impl HostQueue {
         let Some(Ok(facts)) = link.as_ref().map(|facts| facts.namespace(entry.namespace())) else {
             return self.fail(&entry, NvmeStatus::INVALID_NAMESPACE, 0);
         };
-        match running.plan.end {
-            PlanEnd::ReportZones(request) => {
-                let page = zone_reports::report(request, &running.zones, facts);
-                self.succeed(entry.command_id(), 0, page);
-            }
-            _ => {
-                let block = (running.place - facts.offset) / u64::from(facts.block_bytes);
-                self.succeed(entry.command_id(), block, Vec::new());
-            }
+        if let PlanEnd::ReportZones(request) = running.plan.end {
+            let page = zone_reports::report(request, &running.zones, facts);
+            self.succeed(entry.command_id(), 0, page);
+        } else {
+            let block = (running.place - facts.offset) / u64::from(facts.block_bytes);
+            self.succeed(entry.command_id(), block, Vec::new());
         }
     }
 }

@@ -180,6 +180,15 @@ pub(super) fn checksum(place: &RecordPlace, len: u32, body: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c_append(sum, &len.to_le_bytes()), body)
 }
 
+/// The placement identifier of a command, and the action of one to a zone, which have the same field; `None` for an action that there is none of.
+fn placement_of(op: Op, field: u16) -> Option<(PlacementId, ZoneAction)> {
+    if op == Op::ManageZone {
+        let action = ZoneAction::ALL.get(usize::from(field))?;
+        return Some((PlacementId(0), *action));
+    }
+    Some((PlacementId(field), ZoneAction::Open))
+}
+
 /// Decodes a record from its bytes after the checksum; `None` if they are no record, whatever the checksum says.
 pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
     let (fixed, payload) = body.split_first_chunk::<{ RECORD_HEADER - RECORD_PREFIX }>()?;
@@ -205,15 +214,10 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
                 return None;
             }
             let lba = Lba(u64::from_le_bytes(*lba));
-            let detail = u16::from_le_bytes(*placement);
-            let (placement, zone_action) = if op == Op::ManageZone {
-                (0, *ZoneAction::ALL.get(usize::from(detail))?)
-            } else {
-                (detail, ZoneAction::Open)
-            };
+            let (placement, zone_action) = placement_of(op, u16::from_le_bytes(*placement))?;
             let command = Command {
                 namespace: NamespaceId(u32::from_le_bytes(*namespace)),
-                placement: PlacementId(placement),
+                placement,
                 zone_action,
                 fua: force,
                 limited_retry: flags & LIMITED_RETRY_FLAG != 0,

@@ -1,13 +1,6 @@
-//! Are zones on the wire those of the drive: their states and write pointers, the status of what they refuse, and the bytes in them?
+//! Are zones on the wire those of the drive: what is told of them, their states and write pointers, and the status of what they refuse?
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use outlast_serve::{DeviceServer, ImageConfig, ImageOptions, ServeConfig, ServerStatus};
-use outlast_units::rng::SplitMix;
-use serde_json::json;
-
-use super::{HOST, NQN, NvmeServer, SocketLink, config};
+use super::{HOST, NQN, NvmeServer, SocketLink};
 use crate::initiator::{LinkWishes, WireCommand, reported};
 use crate::support::bytes;
 use crate::support::client::{Client, READ, WRITE};
@@ -47,19 +40,19 @@ requests = 1
 "#;
 
 /// Blocks from zone to zone, and of a zone that can be written.
-const SIZE: u64 = 128;
-const CAPACITY: u64 = 64;
+pub(super) const SIZE: u64 = 128;
+pub(super) const CAPACITY: u64 = 64;
 
 /// Codes of states and of actions.
-const EMPTY: u8 = 1;
-const IMPLICIT: u8 = 2;
+pub(super) const EMPTY: u8 = 1;
+pub(super) const IMPLICIT: u8 = 2;
 const EXPLICIT: u8 = 3;
-const CLOSED: u8 = 4;
-const FULL: u8 = 0xE;
-const CLOSE: u32 = 1;
-const FINISH: u32 = 2;
-const OPEN: u32 = 3;
-const RESET: u32 = 4;
+pub(super) const CLOSED: u8 = 4;
+pub(super) const FULL: u8 = 0xE;
+pub(super) const CLOSE: u32 = 1;
+pub(super) const FINISH: u32 = 2;
+pub(super) const OPEN: u32 = 3;
+pub(super) const RESET: u32 = 4;
 const OFFLINE: u32 = 5;
 
 fn long(page: &[u8], at: usize) -> u64 {
@@ -71,7 +64,7 @@ fn number(page: &[u8], at: usize) -> u32 {
 }
 
 /// Links to a served drive: of administration and of I/O.
-fn links(served: &NvmeServer, wishes: LinkWishes) -> (SocketLink, SocketLink) {
+pub(super) fn links(served: &NvmeServer, wishes: LinkWishes) -> (SocketLink, SocketLink) {
     let mut admin = served.link(wishes);
     admin.connect(NQN, HOST, 0, 0xFFFF).unwrap();
     admin.enable_all_sets();
@@ -80,7 +73,7 @@ fn links(served: &NvmeServer, wishes: LinkWishes) -> (SocketLink, SocketLink) {
 }
 
 /// State and write pointer, counted from its start, of zone `zone`.
-fn state(io: &mut SocketLink, zone: u64) -> (u8, u64) {
+pub(super) fn state(io: &mut SocketLink, zone: u64) -> (u8, u64) {
     let page = io.run(WireCommand::report_zones(zone * SIZE, 0, true, 128)).unwrap().1;
     let (count, zones) = reported(&page);
     assert_eq!((count, zones[0].start, zones[0].capacity), (1, zone * SIZE, CAPACITY));
@@ -235,122 +228,4 @@ fn no_more_zones_are_open_or_active_than_is_told_and_select_all_acts_on_those_th
     io.run(WireCommand::all_zones(RESET)).unwrap();
     assert_eq!(report(io, 1, true, 4096).0, 10);
     io.run(WireCommand::all_zones(RESET)).unwrap();
-}
-
-/// Random commands on a few zones beside a list of what each holds; power fails now and then.
-#[test]
-fn zones_over_the_wire_are_lists() {
-    let served = NvmeServer::new(ZONED);
-    let wishes = LinkWishes { data_digest: true, in_capsule: 8192, ..LinkWishes::default() };
-    let (mut admin, mut io) = links(&served, wishes);
-    let mut rng = SplitMix::new(fuzzed::drawn(), "nvme-zones");
-    let mut held: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for step in 0..600_u64 {
-        let zone = rng.below(4);
-        let own = held.entry(zone).or_default();
-        let room = CAPACITY - own.len() as u64;
-        match rng.below(12) {
-            0 => {
-                let outcome = io.run(WireCommand::zone_action(zone * SIZE, RESET));
-                outcome.unwrap();
-                own.clear();
-            }
-            1 => {
-                let _ =
-                    io.run(WireCommand::zone_action(zone * SIZE, if step % 2 == 0 { CLOSE } else { OPEN }));
-            }
-            2 if step % 50 == 0 => {
-                io.run(WireCommand::flush()).unwrap();
-                served.ask(json!({ "do": "power", "action": "cut" }));
-                (admin, io) = links(&served, wishes);
-            }
-            3..=5 => {
-                let blocks = 1 + rng.below(CAPACITY);
-                let read = io.run(WireCommand::read_long(zone * SIZE, blocks)).unwrap().1;
-                for (at, block) in read.chunks_exact(4096).enumerate() {
-                    let expected = own.get(at).map_or_else(|| vec![0; 4096], |&seed| bytes(8, seed));
-                    assert!(block == expected, "step {step}: block {at} of zone {zone}");
-                }
-            }
-            kind => {
-                let blocks = 1 + rng.below(12);
-                let data: Vec<u8> = (0..blocks).flat_map(|at| bytes(8, step * 16 + at)).collect();
-                let start = own.len() as u64;
-                let outcome = if kind % 2 == 0 {
-                    io.run(WireCommand::append(zone * SIZE, data)).map(|(place, _)| place - zone * SIZE)
-                } else {
-                    io.run(WireCommand::write_long(zone * SIZE + start, data)).map(|_| start)
-                };
-                match outcome {
-                    Ok(place) => {
-                        assert!(place == start && blocks <= room, "step {step}: {place} of {start}");
-                        own.extend((0..blocks).map(|at| step * 16 + at));
-                    }
-                    Err(status) if blocks > room => assert!([0x1B8, 0x1B9].contains(&status), "{status:#x}"),
-                    Err(status) => {
-                        assert!(
-                            [0x1BD, 0x1BE].contains(&status),
-                            "step {step}: {status:#x} of an active or open zone too many"
-                        );
-                    }
-                }
-            }
-        }
-    }
-    admin.run(WireCommand::log_page(2, 512, 0)).unwrap();
-}
-
-/// Has a server end, and its image closed.
-fn end(served: &NvmeServer) {
-    served.handle.stop();
-    loop {
-        match served.handle.status() {
-            ServerStatus::Ended(error) => return assert_eq!(error, None),
-            status => drop(served.handle.wait(&status, Duration::from_secs(10))),
-        }
-    }
-}
-
-#[test]
-fn an_image_keeps_zones_whether_its_server_ended_or_was_killed() {
-    let kept = crate::support::load::folder("nvme-zones");
-    let image = kept.join("image");
-    let serve = |is_new: bool| {
-        let folder = tempfile::tempdir().unwrap();
-        let plain = config(ZONED, &folder);
-        let own = ImageConfig { folder: image.clone(), options: ImageOptions::default(), at: None };
-        let scenario = plain.scenario.clone().filter(|_| is_new);
-        NvmeServer::of(
-            DeviceServer::start(ServeConfig { image: Some(own), scenario, ..plain }).unwrap(),
-            folder,
-        )
-    };
-    let served = serve(true);
-    let (_admin, mut io) = links(&served, LinkWishes::default());
-    io.run(WireCommand::append(0, bytes(16, 1))).unwrap();
-    io.run(WireCommand::append(SIZE, bytes(8, 2))).unwrap();
-    io.run(WireCommand::zone_action(SIZE, FINISH)).unwrap();
-    io.run(WireCommand::append(2 * SIZE, bytes(8, 3))).unwrap();
-    io.run(WireCommand::zone_action(2 * SIZE, RESET)).unwrap();
-    io.run(WireCommand::flush()).unwrap();
-    // A server that was killed leaves what its log has, and a replay makes the zones of it.
-    let copy = kept.join("copy");
-    super::kills::copy_image(&image, &copy);
-    drop(io);
-    end(&served);
-    std::fs::rename(&image, kept.join("ended")).unwrap();
-    for from in ["copy", "ended"] {
-        std::fs::rename(kept.join(from), &image).unwrap();
-        let served = serve(false);
-        let (_admin, mut io) = links(&served, LinkWishes::default());
-        let states: Vec<_> = (0..4).map(|zone| state(&mut io, zone)).collect();
-        assert_eq!(states[1..], [(FULL, u64::MAX), (EMPTY, 0), (EMPTY, 0)], "{from}");
-        assert!(states[0] == (IMPLICIT, 2) || states[0] == (CLOSED, 2), "{from}: {states:?}");
-        assert!(io.run(WireCommand::read_long(0, 3)).unwrap().1 == [bytes(16, 1), vec![0; 4096]].concat());
-        assert!(io.run(WireCommand::read_long(SIZE, 1)).unwrap().1 == bytes(8, 2), "{from}");
-        assert_eq!(io.run(WireCommand::append(0, bytes(8, 4))).unwrap().0, 2);
-        drop(io);
-        end(&served);
-        std::fs::rename(&image, kept.join(format!("{from} again"))).unwrap();
-    }
 }
