@@ -131,3 +131,41 @@ fn an_image_keeps_zones_whether_its_server_ended_or_was_killed() {
         std::fs::rename(&image, kept.join(format!("{from} again"))).unwrap();
     }
 }
+
+/// Two namespaces: the first has six of the zones, the second the other four.
+#[test]
+fn namespaces_are_whole_zones_and_no_action_reaches_another() {
+    let two = "[[namespace]]\ncapacity = \"3MiB\"\nblock_size = \"4KiB\"\n\
+               [[namespace]]\ncapacity = \"2MiB\"\nblock_size = \"4KiB\"\n";
+    let served = NvmeServer::new(&format!("{ZONED}{two}"));
+    let (mut admin, mut io) = links(&served, LinkWishes::default());
+    for (namespace, zones) in [(1, 6), (2, 4)] {
+        let page = admin.run(WireCommand::identify(0, namespace)).unwrap().1;
+        assert_eq!(page[0..8], (zones * SIZE).to_le_bytes(), "NSZE");
+        assert_eq!(page[8..16], (zones * CAPACITY).to_le_bytes(), "NCAP");
+        let own = admin.run(WireCommand::identify(5, namespace).with_dword(11, 2 << 24)).unwrap().1;
+        assert_eq!((own[4], own[8]), (0, 0), "of three active and two open zones, each may have one");
+        let report = WireCommand::report_zones(0, 0, false, 64).of(namespace);
+        assert_eq!(io.run(report).unwrap().1[0], zones as u8);
+    }
+    io.run(WireCommand::append(0, bytes(8, 1))).unwrap();
+    let second = |command: WireCommand| command.of(2);
+    assert_eq!(io.run(second(WireCommand::append(SIZE, bytes(8, 2)))).unwrap().0, SIZE, "in its own blocks");
+    assert!(io.run(second(WireCommand::read_long(SIZE, 1))).unwrap().1 == bytes(8, 2));
+    io.run(second(WireCommand::all_zones(RESET))).unwrap();
+    assert!(io.run(second(WireCommand::read_long(SIZE, 1))).unwrap().1 == vec![0; 4096]);
+    assert_eq!(state(&mut io, 0), (IMPLICIT, 1), "of the first namespace");
+    assert_eq!(io.run(WireCommand::append(6 * SIZE, bytes(8, 1))).unwrap_err(), 0x080, "beyond the first");
+    io.run(WireCommand::all_zones(FINISH)).unwrap();
+    assert_eq!(state(&mut io, 0).0, FULL);
+    let refused = |text: &str, named: &str| {
+        let error = std::panic::catch_unwind(|| crate::support::scenario(text)).unwrap_err();
+        let error = error.downcast_ref::<String>().unwrap().clone();
+        assert!(error.contains(named), "{error} has no {named:?}");
+    };
+    refused(&format!("{ZONED}{}", two.replace("3MiB", "768KiB")), "multiple of 512KiB");
+    refused(&format!("{ZONED}{}", two.replace("4KiB", "512B")), "namespace[0].block_size");
+    refused(&format!("{ZONED}{}", two.replace("3MiB", "4MiB")), "what is left");
+    refused(&format!("{ZONED}{two}{two}"), "device.zones.max_open, 2");
+    refused(&format!("{}{two}", ZONED.replace("size = \"512KiB\"\n", "")), "device.zones.size");
+}
