@@ -56,7 +56,8 @@ name: Setting
 namespace: Setting
 """Namespaces of the drive. Absent: one, the whole drive.
 - block_size: Bytes of a logical block: 512 or 4096. Default: 512.
-- capacity: Capacity, which is also its quota: whole mapping units, together at most the drive's capacity.
+- capacity: Capacity, which is also its quota: whole mapping units, together at most the drive's capacity. Of a drive
+  with zones whole zones, by their size.
 - placement_handles: Reclaim unit handles that it may use, by their numbers in the enabled configuration: a write
   with placement identifier i goes through the i-th of them, one with an identifier beyond them, or with none,
   through the first. Absent: those of `device.placement`.
