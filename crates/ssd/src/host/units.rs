@@ -69,8 +69,6 @@ impl Ssd {
         self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
-    #[allow(clippy::inline_always, reason = "as Ssd::execute")]
-    #[inline(always)]
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         if self.classifier.is_some() {
             let sector = self.context.first_sector(core, work.lpn);
