@@ -7,6 +7,7 @@ use outlast_media::UnitBytes;
 use outlast_settings::drive::WriteCache;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
+use std::ops::ControlFlow;
 
 impl Ssd {
     /// Flash core `core` acts on one unit of a command.
@@ -94,8 +95,6 @@ impl Ssd {
         self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
-    #[allow(clippy::inline_always, reason = "as Ssd::execute")]
-    #[inline(always)]
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         if self.classifier.is_some() {
             let sector = self.context.first_sector(core, work.lpn);
@@ -245,7 +244,7 @@ impl Ssd {
             || self.context.heeds_writes()
             || self.context.config.bytes
         {
-            let Some(content) = self.prepare_entry(now, core, write.work) else { return };
+            let ControlFlow::Continue(content) = self.prepare_entry(now, core, write.work) else { return };
             unit = content;
         }
         self.cores[core].enter(now, &mut self.context, write, unit);
@@ -254,18 +253,23 @@ impl Ssd {
         }
     }
 
-    /// Does what comes before write `work` enters the buffer of core `core`. Returns its content, where bytes are kept; `None` if it ends here, as what it
-    /// completes is lost or, of a move, out of date.
+    /// Does what comes before write `work` enters the buffer of core `core`. Goes on with its content, where bytes are kept, unless it ends here, as
+    /// what it completes is lost or, of a move, out of date.
     #[inline(never)]
-    fn prepare_entry(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> Option<Option<UnitBytes>> {
+    fn prepare_entry(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        work: UnitWork,
+    ) -> ControlFlow<(), Option<UnitBytes>> {
         if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.context.finish_parts(now, work.request, 1);
-            return None;
+            return ControlFlow::Break(());
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
             self.context.end_in_error(now, core, work);
-            return None;
+            return ControlFlow::Break(());
         }
         if self.context.heeds_writes() {
             self.cores[core].look_at_maps(&mut self.context);
@@ -277,7 +281,7 @@ impl Ssd {
             }
             self.drop_superseded(core, work.lpn);
         }
-        Some(unit)
+        ControlFlow::Continue(unit)
     }
 
     /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for
