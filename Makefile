@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -33,6 +33,7 @@ BRING_UV = { rm -rf .venv; base=$$(command -v $(PYTHON)); \
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
+	-@$(BIN)/python tests/axe.py
 
 # While Python's packages come, which keeps one core busy: what most of the crates wait for.
 begun:
@@ -221,8 +222,15 @@ release: .venv/tools $(ZIG)/installed ## all files of a release in dist/outlast-
 capi: ## liboutlast, the C interface, into python/outlast/lib: for `outlast c-api --lib`
 	cargo build --locked --release --quiet --package outlast-capi
 	@mkdir -p python/outlast/lib
-	@cp target/release/liboutlast.$$([ "$$(uname)" = Darwin ] && echo dylib || echo so) python/outlast/lib/
+	@library=liboutlast.$$([ "$$(uname)" = Darwin ] && echo dylib || echo so); \
+	  cp target/release/$$library python/outlast/lib/ && strip -S python/outlast/lib/$$library 2>/dev/null || true
 	@echo "== liboutlast: $(CURDIR)/python/outlast/lib"
+
+# The tag of a release, where there is one.
+TAG ?=
+
+release-dry-run: .venv/tools ## what would stop a release on a hosted runner, without building or uploading anything (TAG=v0.1.0)
+	@PYTHONPATH=python $(BIN)/python release/dry_run.py --tag "$(TAG)"
 
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
@@ -237,12 +245,19 @@ WHEEL ?= $(wildcard dist/*.whl)
 first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of the wheel (WHEEL=...) to the plot of a policy of one's own, in a fresh venv
 	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
 
+first-use: setup ## five tasks of new users by the clock: a researcher, an engineer, a database, arrays, a class (TASKS=teacher)
+	@$(BIN)/python tests/first_use/run.py $(TASKS)
+
 ten-minutes: $(if $(WHEEL),.venv/tools,wheel) ## seconds of every command of docs/guide/ten-minutes.md, from pip install of the wheel (WHEEL=...), in a fresh venv
 	@$(BIN)/python tests/ten_minutes.py $(or $(WHEEL),dist/*.whl) $(ARGS)
 
 docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
+
+results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (ten minutes of CPU)
+	$(BIN)/outlast reproduce drives warp cachelib-fdp --traces /nowhere --out out/results
+	$(BIN)/python docs/make_results.py out/results/reproduction.json
 
 rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json
 	paper=$${PAPER:-$$($(BIN)/python docs/make_verdicts.py --turn $$(git rev-list --count HEAD 2>/dev/null || echo 0))} && \

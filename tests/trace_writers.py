@@ -211,7 +211,7 @@ WRITERS: dict[str, tuple[Callable[[list[Access]], bytes], str]] = {
     "perf": (perf, "block-rq"),
     "ftrace": (ftrace, "block-rq"),
 }
-"""How each trace is written, and the format that it is."""
+"""Writer and format of each trace."""
 
 
 def parsed(name: str, content: bytes) -> Iterator[tuple[bool, int, int]]:

@@ -146,8 +146,9 @@ class Result:
 
         With `run.utilisation` there are `dies_over_time`, `channels_over_time`, `controller_over_time`,
         `valid_over_time`, `cycles_over_time` and `victims`, `placement_over_time` of a drive with handles, and
-        `slc_cache_over_time` of one with an SLC cache, `energy_over_time` of one that counts energy. A run of fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array
-        `array_events`, `array_states` and `array_lost`.
+        `slc_cache_over_time` of one with an SLC cache, `energy_over_time` of one that counts energy. A run of fio jobs
+        has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array `array_events`,
+        `array_states` and `array_lost`.
         """
         return frames.to_polars(self.columns(name))
 

@@ -32,6 +32,8 @@ pub enum OpKind {
     ListRead,
     /// Read of a unit that another core is to hold.
     MoveRead,
+    /// Read of a page of the mapping table, for units of the host that wait for it.
+    MapRead,
 }
 
 /// How far down the recovery ladder a read is.
@@ -237,6 +239,7 @@ impl OpKind {
             (Self::MoveRead, _) => ReadCause::Migration,
             (Self::ProbeRead, _) => ReadCause::Probe,
             (Self::ListRead, _) => ReadCause::Lists,
+            (Self::MapRead, _) => ReadCause::Map,
             (_, InternalTask::Gc) => ReadCause::Gc,
             (_, InternalTask::WearLeveling) => ReadCause::WearLeveling,
             (_, InternalTask::Scrub) => ReadCause::Scrub,

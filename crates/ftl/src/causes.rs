@@ -42,6 +42,7 @@ outlast_units::causes! {
     Reread = "rereads", "again after the ECC had failed, for any reader";
     Stripe = "stripe_reads", "to rebuild others of their stripe";
     Fold = "fold_reads", "to fold the SLC cache";
+    Map = "map_reads", "of pages of the mapping table, for reads and writes of the host";
 }
 
 /// Mapping units programmed. Their sum is what the flash programmed, or still will from the buffer.

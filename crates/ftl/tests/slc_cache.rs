@@ -7,6 +7,8 @@ use outlast_ftl::{Ftl, FtlOptions, ProgramCause, SlcCacheRules};
 use outlast_media::{DefectConfig, Geometry};
 use outlast_settings::drive::WhenFull;
 use outlast_settings::ftl::{FtlConfig, GcConfig, ProtectionConfig, VictimPolicy};
+use outlast_settings::placement::HandleIsolation::{InitiallyIsolated, PersistentlyIsolated};
+use outlast_settings::placement::{FdpConfiguration, PlacementConfig};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, DieId, Lpn};
 use proptest::prelude::*;
@@ -21,6 +23,7 @@ struct Drawn {
     cached_rows: u32,
     streams: u8,
     parity: bool,
+    handles: bool,
     spare_percent: u64,
     policy: VictimPolicy,
     start_free: Option<u32>,
@@ -38,6 +41,7 @@ impl Drawn {
             cached_rows: 1 + rng.below(u64::from(rows) - 1) as u32,
             streams: 1 + rng.below(3) as u8,
             parity: rng.below(3) == 0,
+            handles: rng.below(3) == 0,
             spare_percent: 5 + rng.below(70),
             policy: policies[rng.below(3) as usize],
             start_free: (rng.below(4) == 0).then(|| 2 + rng.below(4) as u32),
@@ -74,7 +78,16 @@ impl Drawn {
             FtlConfig { capacity: Some(Bytes(1)), streams: self.streams, gc, ..FtlConfig::default() };
         let protection =
             self.parity.then(|| ProtectionConfig { data: 3, parity: 1, ..ProtectionConfig::default() });
+        // Handles choose streams and classes themselves.
+        let protection = protection.filter(|_| !self.handles);
+        let isolations = [InitiallyIsolated, PersistentlyIsolated, InitiallyIsolated];
+        let handles = isolations[..usize::from(self.streams)].to_vec();
+        let placement = self.handles.then(|| PlacementConfig {
+            configurations: vec![FdpConfiguration { handles }],
+            ..PlacementConfig::default()
+        });
         let options = FtlOptions {
+            placement,
             modes: host_mode(Some(self.cached_rows)),
             slc_cache: Some(self.rules),
             protection,
@@ -171,6 +184,7 @@ fn plain(when_full: WhenFull) -> Drawn {
         cached_rows: 3,
         streams: 1,
         parity: false,
+        handles: false,
         spare_percent: 15,
         policy: VictimPolicy::Greedy,
         start_free: None,

@@ -176,7 +176,9 @@ impl Passage {
     fn normalised(mut self) -> Self {
         for (row, lost) in self.stay.iter_mut().zip(&mut self.lost) {
             let total = row.iter().sum::<f64>() + *lost;
-            row.iter_mut().for_each(|part| *part /= total);
+            for part in row.iter_mut() {
+                *part /= total;
+            }
             *lost /= total;
         }
         self

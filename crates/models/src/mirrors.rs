@@ -1,8 +1,8 @@
 //! Mean time to data loss of striped mirrors: RAID-10, and RAID-1 as one set of copies.
 
 use crate::DomainError;
-use crate::error::{not_negative, positive, within};
 use crate::chain::LossChain;
+use crate::error::{not_negative, positive, within};
 
 /// Most copies of overlapping sets, which are counted in time proportional to 4^copies.
 const OVERLAPPING_MAX: u32 = 8;

@@ -103,6 +103,11 @@ const PRESETS: &[Preset] = &[
         "crucial-t500-2t",
         "Crucial T500 2 TB as predicted from the ADATA Atom 50, filled from empty, capacity scaled down"
     ),
+    preset!(
+        "drives/",
+        "wd-zn540",
+        "Western Digital ZN540 1 TB: a drive with zones, compared with measurements"
+    ),
 ];
 
 /// All presets, the demo first.

@@ -6,6 +6,7 @@ use crate::heat::PowerWatch;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::shutdowns::Shutdowns;
+use crate::slc_cache::rules_of;
 use crate::ssd::Ssd;
 use crate::totals::{AtReset, PowerCuts};
 use outlast_controller::{
@@ -13,13 +14,9 @@ use outlast_controller::{
     zone_streams,
 };
 use outlast_flash::{Flash, FlashSetup};
-use outlast_ftl::{
-    Ftl, FtlOptions, FtlTables, MountOptions, SlcCacheRules, SlotLayout, StreamCause, StreamModes,
-};
+use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout, StreamCause, StreamModes};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
-use outlast_settings::drive::{
-    ControllerConfig, Identifier, MountConfig, SlcCacheConfig, SsdConfig, WriteCache,
-};
+use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::{Bytes, CoreId, DieId, IndexVec, LocalDie, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -261,28 +258,8 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
             .modes()
             .pop()
             .map_or_else(StreamModes::default, |mode| StreamModes::one(StreamCause::Host, mode)),
-        slc_cache: config.slc_cache.as_ref().map(|cache| cache_rules(cache, config, share.len())),
+        slc_cache: config.slc_cache.as_ref().map(|cache| rules_of(cache, config, share.len())),
         ..FtlOptions::default()
-    }
-}
-
-/// The rules of `cache` for one of the flash cores of the drive, over `dies` dies: its part of the cache, in superblocks.
-#[allow(clippy::cast_possible_truncation, reason = "superblocks of a core are numbered in 32 bits")]
-fn cache_rules(cache: &SlcCacheConfig, config: &SsdConfig, dies: usize) -> SlcCacheRules {
-    let geometry = &config.geometry;
-    let rows = u64::from(cache.cell_mode(config).rows);
-    let superblock = rows * u64::from(geometry.planes_per_die) * geometry.page_size.0 * dies as u64;
-    let part = |size: Bytes| size.0 * dies as u64 / u64::from(geometry.dies());
-    SlcCacheRules {
-        bits_per_cell: cache.bits_per_cell,
-        fixed: part(cache.static_size).div_ceil(superblock) as u32,
-        share: cache.lent_share(),
-        most_lent: cache
-            .dynamic_size
-            .map_or(u32::MAX, |size| ((part(size) + superblock / 2) / superblock).max(1) as u32),
-        when_full: cache.when_full,
-        fold_from: cache.fold_from,
-        in_idle_time: cache.fold_after_idle.is_some(),
     }
 }
 

@@ -285,4 +285,4 @@ def _sweep_section(summary: dict[str, Any]) -> Section:
             "Each repeat uses the same seed at all points, so that points are compared under the same requests: "
             "differences between points are more certain than their error bars suggest."
         )
-    return section.add(f'<details class="card"><summary>What was asked</summary><pre>{specification}</pre></details>')
+    return section.add(f'<details class="card"><summary>Specification</summary><pre>{specification}</pre></details>')

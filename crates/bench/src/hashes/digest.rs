@@ -30,7 +30,8 @@ const YOUNG_READS: [ReadCause; 1] = [ReadCause::Fold];
 /// True if `name` is a figure or a column of a [young](YOUNG) cause.
 fn is_young(name: &str) -> bool {
     let of = |cause: ProgramCause| {
-        name.strip_prefix(cause.name()).is_some_and(|rest| matches!(rest, "" | "_programs" | "_units"))
+        name.strip_prefix(cause.name())
+            .is_some_and(|rest| matches!(rest, "" | "_programs" | "_units" | "_reads"))
     };
     YOUNG.into_iter().any(of) || YOUNG_READS.into_iter().any(|cause| cause.name() == name)
 }

@@ -192,6 +192,9 @@ impl SsdConfig {
             sheet.validate()?;
         }
         self.check_read_cache()?;
+        if let Some(cache) = &self.ftl.map_cache {
+            cache.validate(&self.ftl, self.controller.flash_cores)?;
+        }
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
         if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {
             let limit = "must hold at least one mapping unit for each flash core";

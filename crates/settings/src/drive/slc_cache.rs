@@ -2,7 +2,6 @@
 
 use super::SsdConfig;
 use crate::ftl::{GcRelocation, PuShape};
-use outlast_media::reliability::RberModel;
 use outlast_media::{CellMode, ConfigError, PageTimes, at_most_a_second};
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -49,9 +48,6 @@ pub struct SlcCacheConfig {
     /// P/E cycles after which a block that was used for the cache is retired. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<u32>,
-    /// Mean bit error rate of the cache. Default: that of `device.reliability`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rber: Option<RberModel>,
 }
 
 /// What a write of the host does when the SLC cache is full.
@@ -77,7 +73,7 @@ impl SlcCacheConfig {
             one_shot: 1,
             read: self.read.clone(),
             program: self.program.clone(),
-            rber: self.rber.clone(),
+            rber: None,
             page_types: None,
             endurance: self.endurance,
         }
@@ -132,13 +128,6 @@ impl SlcCacheConfig {
         self.check_times()?;
         if self.endurance == Some(0) {
             return Err(ConfigError::new("device.slc_cache.endurance", 0, "must be at least 1"));
-        }
-        if let Some(rber) = &self.rber {
-            if config.reliability.is_none() {
-                let limit = "needs device.reliability: without it no bit is wrong";
-                return Err(ConfigError::new("device.slc_cache.rber", "given", limit));
-            }
-            rber.validate("device.slc_cache.rber")?;
         }
         self.check_beside(config)
     }

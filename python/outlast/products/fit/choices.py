@@ -14,7 +14,7 @@ SHARES = (0.75, 0.5, 0.25, 0.0)
 EXPLAINS = 0.5
 """The root of the mean square of logarithms beyond which the best of a list explains nothing: 65 % off."""
 TIE = 0.02
-"""Choices that miss by so little more than the best are not told from it."""
+"""Difference from the best within which a choice is indistinguishable from it."""
 
 
 @dataclass(frozen=True)

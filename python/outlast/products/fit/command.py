@@ -24,11 +24,17 @@ Examples:
   outlast fit measured.toml -o drive.toml
   outlast fit measured.toml -o drive.toml --report drive.html --jobs 2
   outlast fit --plan /dev/nvme0n1 -o plan
-  outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan""",
+  outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan
+  outlast fit --curve bandwidth.csv""",
 )
 @click.argument("file", metavar="MEASURED.toml", required=False)
 @path_option("-o", "--out", metavar="PATH", help="The preset to write; with --plan, the folder.")
 @click.option("--plan", metavar="DEVICE", help="Write the fio jobs that measure a device, or a file. Runs nothing.")
+@path_option(
+    "--curve",
+    metavar="CSV",
+    help="Find the SLC cache and phases in bandwidth over bytes written: columns gb, gb_s. Writes nothing.",
+)
 @click.option("--size", metavar="SIZE", help="With --plan for a file: its maximum size.")
 @click.option(
     "--seconds", type=Seconds(), default="60s", show_default=True, help="With --plan: duration of each measurement."
@@ -45,6 +51,7 @@ def fit_command(
     file: str | None,
     out: Path | None,
     plan: str | None,
+    curve: Path | None,
     size: str | None,
     seconds: float,
     report: Path | None,
@@ -58,6 +65,8 @@ def fit_command(
     or figures of its data sheet. Each number of the preset is marked as fitted, with its interval and
     the measurement used, or as assumed.
     """
+    if curve is not None:
+        return _curve(curve)
     if out is None or (file is None) == (plan is None):
         wanted = "name a MEASURED.toml and with -o the preset to write, or with --plan what is to be measured"
         raise click.UsageError(wanted, click.get_current_context())
@@ -65,6 +74,13 @@ def fit_command(
         return _plan(plan, out, size, seconds, quiet=quiet)
     assert file is not None
     return _fit(file, out, report, points, jobs, quiet=quiet)
+
+
+def _curve(file: Path) -> int:
+    from outlast.products.fit.curve import phases, read, text
+
+    click.echo(text(phases(read(file))), nl=False)
+    return 0
 
 
 def _plan(target: str, out: Path, size: str | None, seconds: float, *, quiet: bool) -> int:

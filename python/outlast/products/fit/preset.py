@@ -69,7 +69,7 @@ def settings(fit: Fit) -> dict[str, tuple[Any, str]]:
         found[name] = (value, _pacing(fit, name))
     if theta["suspends"]:
         for name, value in SUSPENDS.items():
-            found[name] = (value, "assumed: usual of chips; reads beside writes tell that there is suspension")
+            found[name] = (value, "assumed: usual for chips; reads beside writes show that there is suspension")
         for parameter in (BY_NAME["overhead"], BY_NAME["progress"]):
             found[parameter.setting] = (parameter.show(theta[parameter.name]), _source(fit, parameter.name))
     for name, value in fit.measured.known.items():
@@ -130,7 +130,7 @@ def _source(fit: Fit, name: str) -> str:
 
 def _policy(fit: Fit) -> str:
     if "policy" not in fit.choices:
-        return "assumed: greedy matches uniform writes, and so do others"
+        return "assumed: uniform writes do not distinguish greedy from other policies"
     return f"fitted to write amplification under skew, with errors of: {fit.choices['policy'].words()}"
 
 

@@ -171,7 +171,7 @@ def check_worn_in(row: Row, capacity: float, sequential_write: float | None) -> 
     if waf is not None and share >= 0.7 and waf.value < 1.02:
         raise MeasuredError(
             f"{row.place}: waf = {waf.value:g} with {share:.0%} of the drive full: nothing was collected yet, "
-            f"so that it was not worn in; {remedy}"
+            f"so the drive was not worn in; {remedy}"
         )
     rate = row.figures.get("iops")
     if rate is None or sequential_write is None or load.rate is not None or load.read_percent or share < 0.8:

@@ -350,7 +350,7 @@ const ask = (title, questions, yes) => new Promise((resolve) => {
 $("kill").addEventListener("click", async () => {
   const target = { ...chosen };
   const name = label(target);
-  const questions = [`Every operation on ${name} will fail from now on.`, "What no parity and no other drive holds is lost. A dead die stays dead."];
+  const questions = [`Every operation on ${name} will fail from now on.`, "Data without parity or another copy is lost. A failed die cannot be restored."];
   if (await ask(`Kill ${name}?`, questions, `Kill ${name}`)) {
     await post("/v1/faults", { kind: "die", die: target.die, ...(latest.state.machine.array ? { device: target.device } : {}) });
   }

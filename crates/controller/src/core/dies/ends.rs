@@ -149,7 +149,11 @@ impl FlashCore {
             OpKind::PatrolRead => self.patrol_read(now, context, op),
             OpKind::ProbeRead => self.probe_read(now, context, op),
             OpKind::ListRead => context.unsettled.add_effect(Effect::ListRead(*op)),
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
+            OpKind::HostRead
+            | OpKind::RmwRead
+            | OpKind::RelocationRead
+            | OpKind::MoveRead
+            | OpKind::MapRead => {
                 if op.failing == 0 {
                     self.finish_read(now, context, op, 0);
                 } else {
