@@ -47,7 +47,7 @@ def test_independent_runs_are_tested_no_more_boldly_than_by_welch(seed: int) -> 
 
 
 def test_chance_seems_a_difference_once_in_twenty() -> None:
-    """Of 2000 pairs of equal means, 100 ± 4 standard deviations (39) seem to differ."""
+    """Pairs of samples with equal means: of 2000, 100 ± 4 standard deviations (39) seem to differ."""
     draw = random.Random(7)
     seem = 0
     for _ in range(2000):
