@@ -199,6 +199,11 @@ impl CoverTable {
         self.log.open
     }
 
+    /// True if `superblock` takes covers, or did and may hold some in use: the program units left over in it still count as to come.
+    pub(crate) fn is_of_log(&self, superblock: SuperblockId) -> bool {
+        self.log.open == Some(superblock) || self.log.closing.iter().any(|&(full, _)| full == superblock)
+    }
+
     /// Takes one program unit on each of `lanes`, of `count`, in the log's open superblock, which begins with program unit `first` and
     /// has `rows` superpages for this; `None` when one of the lanes is full.
     pub(crate) fn take_from_log(

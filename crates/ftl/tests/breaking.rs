@@ -54,6 +54,27 @@ fn what_breaks_is_reached() {
     }
 }
 
+/// A stream has filled a superblock of more stripes than it has when another stream has opened it: what the first has handed out says nothing about it.
+#[test]
+fn a_superblock_has_fewer_stripes_for_the_stream_after() {
+    let mut rig = Rig::new(Kind { classes: true, parity: 0, block: Some(1), ..SOUND }, 1).expect("it fits");
+    rig.ftl.set_code(2, CodeConfig { data: 2, parity: 2, block: None }).expect("room");
+    let fill = |rig: &mut Rig, hint: u8| {
+        let before = rig.ftl.stream(rig.ftl.streams().host(0, hint)).data_units();
+        (0..before).for_each(|lpn| rig.write(hint, Lpn(lpn)));
+        rig.flush();
+        rig.ftl.layout().superblock_of(rig.ftl.lookup(Lpn(0)))
+    };
+    let first = fill(&mut rig, 2);
+    while fill(&mut rig, 1) != first {
+        (0..8).for_each(|lpn| rig.trim(Lpn(lpn)));
+        while rig.ftl.choose_victim().is_some() {
+            rig.collect(StreamCause::Gc, 1.0);
+        }
+    }
+    assert_eq!((rig.ftl.self_check(), rig.ftl.check_restored()), (Ok(()), Ok(())));
+}
+
 /// A stream has filled a superblock of fewer stripes, and written nothing since. The superblock is opened again by another stream, filled
 /// and left: a program that fails then fails after the parity of its stripe was computed, however few stripes the first stream saw.
 #[test]

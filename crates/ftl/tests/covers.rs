@@ -96,3 +96,26 @@ fn streams_at_rest_do_not_each_keep_a_superblock_of_partial_parity() {
     }
     rig.check().expect("the model holds");
 }
+
+/// Nothing is needed any more of a superblock of partial parity that is full, while covers are still on their way to it, whose stripes have got their parity.
+/// The rest of it never comes, and a snapshot of this state can be read.
+#[test]
+fn a_superblock_of_partial_parity_is_given_up_with_covers_on_their_way() {
+    let mut rig = Rig::new(Kind { pages_per_block: 8, ..MANY }, 1).expect("it fits");
+    let mut most = 0;
+    for round in 0..200 {
+        let hint = PROTECTED[round * 7 / 3 % PROTECTED.len()];
+        for _ in 0..rig.ftl.layout().units_per_pu() {
+            rig.write(hint, Lpn(hint.into()));
+        }
+        rig.cover(stream(&rig, hint));
+        most = most.max(logs(&rig));
+        assert_eq!((rig.ftl.self_check(), rig.ftl.check_restored()), (Ok(()), Ok(())), "round {round}");
+        if round % 24 == 23 {
+            rig.flush();
+        }
+    }
+    assert!(most > 1, "no superblock of partial parity was full");
+    rig.flush();
+    rig.check().expect("the model holds");
+}

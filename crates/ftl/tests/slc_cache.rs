@@ -129,6 +129,7 @@ fn life(drawn: &Drawn) -> Result<Outcome, String> {
         if rng.below(500) == 0 {
             ftl.settle_untimed();
             ftl.self_check()?;
+            ftl.check_restored()?;
         }
     }
     let lost = written.iter().filter(|&&unit| !ftl.lookup(Lpn(unit as u32)).is_some()).count();

@@ -1,6 +1,7 @@
 //! Checks of state that was read: codes against the layout, and the progress of open superblocks.
 
 use crate::space::{FlashSpace, PuStates};
+use crate::streams::StreamCause;
 use crate::stripes::PuRole;
 use outlast_decisions::SuperblockState;
 use outlast_units::{LaneIndex, Stream, SuperblockId, to_count};
@@ -26,12 +27,13 @@ fn check_due(space: &FlashSpace, stream: Stream) -> Result<(), String> {
     let Some(code) = space.pus.codes.of(superblock).filter(|_| frontier.has_opened()) else {
         return Ok(());
     };
-    let is_open = space.pus.superblocks.state(superblock) == SuperblockState::Open
-        && space.pus.superblocks.opened_by(superblock) == stream;
+    // One that another stream has opened since may have fewer stripes.
+    let is_own = space.pus.superblocks.opened_by(superblock) == stream;
+    let is_open = is_own && space.pus.superblocks.state(superblock) == SuperblockState::Open;
     let reached = if is_open && !frontier.is_full() {
         due.end == code.stripe_of(space.pus.layout.within_of(superblock, frontier.next()))
     } else {
-        due.end <= code.count()
+        !is_own || due.end <= code.count()
     };
     let is_handed_out = due.stripe == due.end && due.handed_out == 0;
     if reached && (is_handed_out || space.pus.lanes.is_closed(superblock) && due.stripe <= due.end) {
@@ -44,7 +46,7 @@ fn check_due(space: &FlashSpace, stream: Stream) -> Result<(), String> {
 }
 
 /// Checks the open superblock `superblock`: where nothing has failed, each of its program units is on flash up to the row that its lane has reached,
-/// still to come, or a gap.
+/// still to come, a gap, or the rest of a superblock of partial parity that was given up.
 fn check_progress(pus: &PuStates, superblock: SuperblockId) -> Result<(), String> {
     if pus.lanes.is_irregular(superblock) {
         return Ok(());
@@ -73,7 +75,10 @@ fn check_progress(pus: &PuStates, superblock: SuperblockId) -> Result<(), String
     let (to_come, used) = (pus.superblocks.to_come(superblock), pus.layout.used_pus(mode));
     // A program unit that holds partial parity may be still to come.
     let least = used.checked_sub(programmed + left_out);
-    if least.is_none_or(|least| to_come < least) || programmed + to_come > used {
+    // Nothing comes to the rest of a superblock of partial parity that the log has given up: only what was on its way then.
+    let is_given_up = pus.streams.cause(pus.superblocks.opened_by(superblock)) == StreamCause::Partial
+        && !pus.partials.is_of_log(superblock);
+    if least.is_none_or(|least| to_come < least && !is_given_up) || programmed + to_come > used {
         return Err(format!(
             "superblock {superblock}: {programmed} program units are on flash and {to_come} to come, of {used}"
         ));
