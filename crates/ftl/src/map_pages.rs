@@ -43,7 +43,6 @@ pub(crate) struct MapPages {
     #[persist(skip)]
     batch: u32,
     /// Page at which the search for the next evicted one begins.
-    #[persist(skip)]
     sweep: u32,
 }
 
@@ -260,10 +259,10 @@ impl MapPages {
         }
     }
 
-    /// Checks the count of dirty pages.
+    /// Checks the counts of dirty and evicted pages, and where the search for evicted ones begins.
     ///
     /// # Errors
-    /// The two counts, if they differ.
+    /// The two counts, if they differ, or a search that begins beyond the pages.
     pub(crate) fn check(&self) -> Result<(), String> {
         let dirty = self.dirty.count(0, self.count);
         if dirty != self.dirty_count {
@@ -275,6 +274,9 @@ impl MapPages {
                 "{evicted} pages of the table are evicted, {} are counted",
                 self.evicted_count
             ));
+        }
+        if self.sweep > self.count {
+            return Err(format!("evicted pages are sought from page {} on, of {}", self.sweep, self.count));
         }
         Ok(())
     }

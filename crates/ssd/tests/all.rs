@@ -39,6 +39,7 @@ mod scheduling;
 mod slc_cache;
 mod slc_cache_torture;
 mod snapshot;
+mod snapshot_parts;
 mod stored;
 mod think_time;
 mod torn;

@@ -1,23 +1,20 @@
 //! Does a drive with an SLC cache keep what it owes? The random drives of the tests of power and snapshots, each with a cache: real bytes, parity, cells that
-//! err, parts that break, losses of power at any moment of folding, snapshots.
+//! err, parts that break, losses of power at any moment of folding.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::support;
 
-use outlast_device::Device;
 use outlast_media::PageTimes;
-use outlast_persist::{Reader, Restore, Writer};
 use outlast_settings::drive::{ScrubConfig, SlcCacheConfig, SsdConfig, WhenFull};
 use outlast_settings::ftl::GcRelocation;
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 use proptest::prelude::*;
-use support::life::{begun, drives};
 use support::torture::{configurations, frequencies, torture};
 use support::weak_flash;
 
-fn caches() -> impl Strategy<Value = SlcCacheConfig> {
+pub(crate) fn caches() -> impl Strategy<Value = SlcCacheConfig> {
     let sizes = (0u64..3, prop::sample::select(vec![0.0, 0.3, 1.0]), prop::option::of(1u64..6));
     let rules = (any::<bool>(), prop::option::of(1u64..20), prop::option::of(1u32..5));
     (2u8..5, sizes, rules).prop_map(|(native, (fixed, share, most), (waits, pause, from))| SlcCacheConfig {
@@ -36,7 +33,7 @@ fn caches() -> impl Strategy<Value = SlcCacheConfig> {
 }
 
 /// `config` with `cache`, larger blocks and more of them; `None` where they do not go together.
-fn with_cache(mut config: SsdConfig, cache: SlcCacheConfig) -> Option<SsdConfig> {
+pub(crate) fn with_cache(mut config: SsdConfig, cache: SlcCacheConfig) -> Option<SsdConfig> {
     config.ftl.gc.relocation = GcRelocation::Own;
     config.geometry.pages_per_block *= 3;
     config.geometry.blocks_per_plane += 16;
@@ -71,39 +68,4 @@ proptest! {
         prop_assume!(config.is_some());
         torture(&config.unwrap(), seed, 1000, cuts, 6);
     }
-
-    #[test]
-    fn a_copy_goes_on_as_the_original(
-        config in drives(), cache in caches(), seed: u64, before in 0u64..1000, after in 0u64..400,
-    ) {
-        let config = with_cache(config, cache);
-        prop_assume!(config.is_some());
-        let mut life = begun(config.unwrap(), seed);
-        life.go_on(before);
-        let bytes = written(&life.model.ssd);
-        let mut twin = life.with(read(&life.config, seed, &bytes));
-        twin.model.ssd.self_check().unwrap();
-        prop_assert!(written(&twin.model.ssd) == bytes, "read and written again it is another");
-        life.go_on(after);
-        twin.go_on(after);
-        prop_assert!(written(&life.model.ssd) == written(&twin.model.ssd), "they have gone on differently");
-        twin.model.settle_down();
-        twin.model.read_everything();
-    }
-}
-
-fn written(ssd: &Ssd) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes);
-    ssd.save(&mut writer);
-    writer.end().unwrap();
-    bytes
-}
-
-fn read(config: &SsdConfig, seed: u64, mut bytes: &[u8]) -> Ssd {
-    let mut ssd = Ssd::new(config.clone(), seed).unwrap();
-    let mut reader = Reader::new(&mut bytes);
-    ssd.restore(&mut reader).unwrap();
-    reader.end().unwrap();
-    ssd
 }

@@ -1,4 +1,5 @@
 use super::*;
+use outlast_persist::{Reader, Restore, Writer};
 use std::collections::BTreeSet;
 
 const HOST: u32 = 1000;
@@ -124,4 +125,30 @@ fn evicted_pages_are_written_once_there_are_enough_unless_they_are_taken_back() 
     pages.evict(5);
     pages.stop();
     assert_eq!((pages.next_evicted(), pages.dirty(), pages.check()), (None, 1, Ok(())));
+}
+
+/// Pages that have left the cache are written in turn, from the one written last on: a copy read from a snapshot goes on at the same page.
+#[test]
+fn pages_that_have_left_the_cache_are_written_in_the_same_turn_after_a_snapshot() {
+    let made = || pages(4, true).cached(2);
+    let mut pages = made();
+    let evict = |pages: &mut MapPages, page| {
+        pages.mark(page);
+        pages.evict(page);
+    };
+    evict(&mut pages, 2);
+    evict(&mut pages, 5);
+    assert_eq!(pages.next_evicted(), Some(2));
+    pages.take_page(2);
+    evict(&mut pages, 0);
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes);
+    pages.save(&mut writer);
+    writer.end().unwrap();
+    let mut copy = made();
+    copy.restore(&mut Reader::new(&mut bytes.as_slice())).unwrap();
+    assert_eq!(copy.check(), Ok(()));
+    assert_eq!([copy.next_evicted(), pages.next_evicted()], [Some(5); 2]);
+    copy.sweep = copy.count + 1;
+    assert!(copy.check().is_err());
 }
