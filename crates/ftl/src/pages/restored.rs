@@ -1,10 +1,10 @@
 //! Checks of state that was read: the copies to which a loss of power would bring pages back.
 
-use crate::origins::{LOST, is_copy};
+use crate::origins::{LOST, UnitOrigins, is_copy};
 use crate::pages::PageTable;
 use crate::space::FlashSpace;
 use outlast_decisions::SuperblockState;
-use outlast_units::{Lpn, Ppn};
+use outlast_units::{Lpn, Ppn, to_length};
 
 /// Checks that slots which losses and origins name are there, and that pages go back to copies of their own that have not been erased.
 ///
@@ -23,16 +23,38 @@ pub(crate) fn check_pages(pages: &PageTable, space: &FlashSpace) -> Result<(), S
         if pages.lookup(*lpn).is_some() {
             return Err(format!("page {lpn} has data, and its trim would be undone"));
         }
-        check_copy(pages, space, *lpn, former)?;
+        check_copy(pages, space, *lpn, former, true)?;
     }
+    let leads = leading(pages, space, origins);
     for (slot, origin) in origins.needed(space.layout(), |slot| space.pus().is_programmed(slot)) {
-        check_copy(pages, space, pages.owner(slot), origin)?;
+        check_copy(pages, space, pages.owner(slot), origin, leads.get(slot.index()) == Some(&true))?;
     }
     origins.check_ends(space.layout(), |slot| space.pus().is_programmed(slot))
 }
 
-/// Checks that page `lpn` can go back to `copy`: to what is on flash, or to what it would go back to in turn.
-fn check_copy(pages: &PageTable, space: &FlashSpace, lpn: Lpn, copy: Ppn) -> Result<(), String> {
+/// The slots in the buffer through which a loss of power would take a page back: those of current units and of undone trims, and what they supersede in
+/// turn. A unit that was written before a trim of its page, which nothing undoes, is none of them.
+fn leading(pages: &PageTable, space: &FlashSpace, origins: &UnitOrigins) -> Vec<bool> {
+    let mut leads = vec![false; to_length(space.layout().slots().into())];
+    let mut walk = |mut at: Ppn| {
+        while at.0 < space.layout().slots() && !space.pus().is_programmed(at) && !leads[at.index()] {
+            leads[at.index()] = true;
+            at = origins.of(space.layout(), at).unwrap_or(Ppn::NONE);
+        }
+    };
+    origins.trimmed.values().copied().for_each(&mut walk);
+    for (slot, origin) in origins.needed(space.layout(), |slot| space.pus().is_programmed(slot)) {
+        let lpn = pages.owner(slot);
+        if lpn.is_some() && pages.lookup(lpn) == slot {
+            walk(slot);
+            walk(origin);
+        }
+    }
+    leads
+}
+
+/// Checks that page `lpn` can go back to `copy`, and if one `leads` there, that it is what is on flash, or what it would go back to in turn.
+fn check_copy(pages: &PageTable, space: &FlashSpace, lpn: Lpn, copy: Ppn, leads: bool) -> Result<(), String> {
     if !is_copy(copy) {
         return if copy == LOST || copy == Ppn::NONE {
             Ok(())
@@ -48,7 +70,8 @@ fn check_copy(pages: &PageTable, space: &FlashSpace, lpn: Lpn, copy: Ppn) -> Res
     }
     let state = space.superblocks().state(space.layout().superblock_of(copy));
     let is_erased = matches!(state, SuperblockState::Free | SuperblockState::Retired);
-    let lacks_bytes = space.pus().is_programmed(copy)
+    let lacks_bytes = leads
+        && space.pus().is_programmed(copy)
         && !pages.is_map_page(lpn)
         && space.contents().is_some_and(|contents| contents.raw(copy.0).is_none());
     if is_erased || lacks_bytes || pages.owner(copy) != lpn {

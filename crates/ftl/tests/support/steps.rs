@@ -89,6 +89,8 @@ impl Rig {
 
     pub(crate) fn check(&mut self) -> Result<(), TestCaseError> {
         prop_assert_eq!(self.ftl.self_check(), Ok(()));
+        // A snapshot of it would be read again.
+        prop_assert_eq!(self.ftl.check_restored(), Ok(()));
         for lpn in (0..UNITS as u32).map(Lpn) {
             let slot = self.ftl.lookup(lpn);
             let lost = self.ftl.is_lost(lpn);

@@ -1,6 +1,7 @@
 //! Tests of what is refused of state that was read.
 
 use crate::ftl::{Ftl, FtlOptions};
+use outlast_decisions::SuperblockState;
 use outlast_media::{DefectConfig, Geometry, UnitBytes};
 use outlast_settings::ftl::FtlConfig;
 use outlast_units::{Bytes, DieId, Lpn, Ppn};
@@ -63,6 +64,31 @@ fn a_page_goes_back_to_a_copy_of_its_own() {
     assert!(goes_back_to(Ppn(8 * PAGES)).unwrap_err().contains("which has no copy of it"), "erased");
     assert!(goes_back_to(Ppn(20 * PAGES)).unwrap_err().contains("of 160"), "none");
     assert!(goes_back_to(third).unwrap_err().contains("to itself"));
+}
+
+/// What a unit in the buffer supersedes counts only while a loss of power would bring it back: the page has been trimmed since.
+#[test]
+fn nothing_goes_back_to_a_copy_from_before_a_trim() {
+    let (mut ftl, [first, second, third]) = rewritten();
+    let others: Vec<Ppn> = (3..7).map(|lpn| write(&mut ftl, Lpn(lpn), false)).collect();
+    let fourth = write(&mut ftl, Lpn(0), false);
+    let sealed = ftl.layout().superblock_of(first);
+    assert_ne!(ftl.layout().superblock_of(fourth), sealed);
+    assert!(ftl.trim(Lpn(0)));
+    write(&mut ftl, Lpn(0), false);
+    // The fourth copy supersedes the third, which never comes to flash.
+    for slot in [second, third].into_iter().chain(others) {
+        ftl.program_failed(ftl.layout().pu_of(slot).0);
+        ftl.rewrite(ftl.streams().host(0, 0), slot);
+        ftl.drop_failed();
+    }
+    assert_eq!(ftl.space().state(sealed), SuperblockState::Sealed);
+    assert_eq!((ftl.self_check(), ftl.check_restored()), (Ok(()), Ok(())));
+    assert!(ftl.space.contents().unwrap().raw(third.0).is_none());
+
+    let (mut ftl, [first, ..]) = rewritten();
+    ftl.space.contents_mut().unwrap().erase(first.0, 1);
+    assert!(ftl.check_restored().unwrap_err().contains("which has no copy of it"), "it would be needed");
 }
 
 #[test]
