@@ -87,6 +87,37 @@ fn content_of(mut blocks: &[u8]) -> Vec<u8> {
     content
 }
 
+/// Checks that the state of `life`, with numbers of it forged, is read or refused, and what is read can be saved and read again.
+pub(crate) fn check_forgeries(
+    life: &Life,
+    seed: u64,
+    forgeries: Vec<(u32, u64, usize)>,
+) -> Result<(), TestCaseError> {
+    let content = content_of(&written(&life.model.ssd));
+    let read = |content: &[u8]| {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes);
+        Raw(content).save(&mut writer);
+        writer.end().unwrap();
+        read(&life.config, seed, &bytes)
+    };
+    prop_assert!(read(&content).is_ok());
+    for (place, value, width) in forgeries {
+        let place = place as usize % (content.len() - 8);
+        prop_assert!(read(&content[..place]).is_err(), "state ends after {place} bytes");
+        let mut forged = content.clone();
+        forged[place..place + width].copy_from_slice(&value.to_le_bytes()[..width]);
+        // A forged number of no consequence is read, and such a drive can be saved and read again.
+        if let Ok(ssd) = read(&forged) {
+            prop_assert!(
+                read(&content_of(&written(&ssd))).is_ok(),
+                "read with {value:#x} at {place}, and not again"
+            );
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
@@ -97,24 +128,6 @@ proptest! {
         prop_assume!(Ssd::new(config.clone(), seed).is_ok());
         let mut life = begun(config, seed);
         life.go_on(300);
-        let content = content_of(&written(&life.model.ssd));
-        let read = |content: &[u8]| {
-            let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes);
-            Raw(content).save(&mut writer);
-            writer.end().unwrap();
-            read(&life.config, seed, &bytes)
-        };
-        prop_assert!(read(&content).is_ok());
-        for (place, value, width) in forgeries {
-            let place = place as usize % (content.len() - 8);
-            prop_assert!(read(&content[..place]).is_err(), "state ends after {place} bytes");
-            let mut forged = content.clone();
-            forged[place..place + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            // A forged number of no consequence is read, and such a drive can be saved and read again.
-            if let Ok(ssd) = read(&forged) {
-                prop_assert!(read(&content_of(&written(&ssd))).is_ok(), "read with {value:#x} at {place}, and not again");
-            }
-        }
+        check_forgeries(&life, seed, forgeries)?;
     }
 }

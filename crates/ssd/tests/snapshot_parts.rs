@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::slc_cache_torture::{caches, with_cache};
-use crate::snapshot::{read, written};
+use crate::snapshot::{check_forgeries, read, written};
 use crate::support::life::{Life, begun, drives};
 
 use outlast_decisions::SuperblockState;
@@ -166,5 +166,18 @@ proptest! {
             while life.model.now < until && life.model.step(until) {}
         }
         check_snapshot(&mut life, seed, after)?;
+    }
+
+    #[test]
+    fn forged_state_of_these_parts_is_read_or_refused(
+        config in drives(), cache in prop::option::of(caches()), seed: u64, pages in 0u64..6,
+        forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 20),
+    ) {
+        let config = with_heat(with_map_cache(config, pages, 1), Some(70), Some(Nanos::micros(500)), true);
+        let config = cache.map_or(Some(config.clone()), |cache| with_cache(config, cache));
+        prop_assume!(config.as_ref().is_some_and(|config| Ssd::new(config.clone(), seed).is_ok()));
+        let mut life = begun(config.unwrap(), seed);
+        life.go_on(200);
+        check_forgeries(&life, seed, forgeries)?;
     }
 }

@@ -91,12 +91,35 @@ impl PowerWatch {
         });
         Some(Self { at_reset: WorkDone::default(), off: Nanos::ZERO, heat })
     }
+
+    /// Checks what was read against the settings: heat is there as they say, with no more steps of throttling than there are, and temperatures are numbers.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn check_restored(&self, config: Option<&HeatConfig>) -> Result<(), String> {
+        if self.heat.is_some() != config.is_some() {
+            return Err("the heat of a drive is watched, or not, against its settings".to_owned());
+        }
+        let Some((own, config)) = self.heat.as_ref().zip(config) else { return Ok(()) };
+        if own.steps as usize > config.throttle.len() {
+            return Err(format!(
+                "{} steps of throttling have begun, of {}",
+                own.steps,
+                config.throttle.len()
+            ));
+        }
+        let degrees = [own.now.controller, own.now.case, own.hottest];
+        match degrees.iter().find(|degrees| !degrees.is_finite()) {
+            Some(degrees) => Err(format!("a drive is {degrees} degrees warm")),
+            None => Ok(()),
+        }
+    }
 }
 
 impl HeatWatch {
     /// Takes in what was done since the last look.
     fn look(&mut self, work: WorkDone, energy: &EnergyConfig, heat: &HeatConfig) {
-        let seconds = (work.at.0 - self.seen.at.0) as f64 / 1e9;
+        let seconds = work.at.saturating_sub(self.seen.at).0 as f64 / 1e9;
         if seconds > 0.0 {
             let watts = work.energy_since(&self.seen, energy).watts(seconds);
             self.now = nodes::after(heat, self.now, watts, seconds);
@@ -165,6 +188,19 @@ impl Ssd {
         heat.next.min(self.host.set_pacing(now, pacing))
     }
 
+    /// Checks the account of energy and heat that was read.
+    ///
+    /// # Errors
+    /// What does not fit the settings.
+    pub(crate) fn check_power_watch(&self) -> Result<(), String> {
+        let config = &self.context.config;
+        match &self.power_watch {
+            Some(watch) if config.energy.is_some() => watch.check_restored(config.heat.as_ref()),
+            None if config.energy.is_none() => Ok(()),
+            _ => Err("energy is counted, or not, against the settings".to_owned()),
+        }
+    }
+
     fn look_at_heat(&mut self, now: Nanos) {
         let Some(off) = self.power_watch.as_ref().filter(|watch| watch.heat.is_some()).map(|watch| watch.off)
         else {
@@ -230,3 +266,6 @@ impl Ssd {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,7 @@ impl Ssd {
         self.context.commands.check_restored()?;
         check_times(self)?;
         self.check_counts()?;
+        self.check_power_watch()?;
         self.self_check()
     }
 

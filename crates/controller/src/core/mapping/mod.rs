@@ -100,11 +100,19 @@ impl FlashCore {
         self.map_cache.iter().flat_map(|cache| cache.waiting())
     }
 
-    /// Checks the cache of the table's pages, which has `pages` reads under way.
+    /// Checks the cache of the table's pages: it has all of the table's, and is one.
     ///
     /// # Errors
     /// What does not fit.
     pub fn check_map_cache(&self) -> Result<(), String> {
-        self.map_cache.as_ref().map_or(Ok(()), |cache| cache.check())
+        let Some(cache) = &self.map_cache else { return Ok(()) };
+        if cache.pages() != self.ftl.map_pages() {
+            return Err(format!(
+                "a cache of {} pages, of a table of {}",
+                cache.pages(),
+                self.ftl.map_pages()
+            ));
+        }
+        cache.check()
     }
 }
