@@ -346,6 +346,8 @@ class Device(Setting):
     """
     scrub: DeviceScrub
     """Moving data before it becomes unreadable. Absent: never."""
+    slc_cache: DeviceSlcCache
+    """A cache of superblocks with few bits a cell, into which the host writes first. Absent: none."""
     timing: DeviceTiming
     """How long flash operations take."""
     zones: DeviceZones
@@ -1066,6 +1068,89 @@ class DeviceScrub(Setting):
     - superblock: A superblock.
     - block: A block of one plane of one die.
     """
+
+class DeviceSlcCache(Setting):
+    bits_per_cell: Setting
+    """Bits of a cell that the cache uses. Default: 1, SLC."""
+    dynamic_share: Setting
+    """Share of the free superblocks, and of those that the cache has already, that are lent to the dynamic cache, 0 to
+    1. 1: the whole drive is a cache while it is empty. Default: 1 if `dynamic_size` is given, else 0.
+    """
+    dynamic_size: Setting
+    """Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`."""
+    endurance: Setting
+    """P/E cycles after which a block that was used for the cache is retired. Default: never."""
+    fold_after_idle: Setting
+    """Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default:
+    never.
+    """
+    fold_from: Setting
+    """Share of the cache, above 0 and up to 1, from which on it is folded while the host writes. Default: only when
+    space is short, or when the host waits for folding.
+    """
+    native_bits_per_cell: Setting
+    """Bits of a cell outside the cache: 2 (MLC), 3 (TLC), 4 (QLC). Default: the page rows that are programmed in one
+    shot (`ftl.one_shot`), else the page types for which `timing.program` or `timing.read` has times, else 3.
+    """
+    program: Setting
+    """tPROG of the cache's pages."""
+    rber: DeviceSlcCacheRber
+    """Mean bit error rate of the cache. Default: that of `device.reliability`."""
+    read: Setting
+    """tR of the cache's pages."""
+    static_size: Setting
+    """Bytes of the static cache: its superblocks are used for nothing else. Rounded up to whole superblocks. Default:
+    0.
+    """
+    when_full: Setting
+    """What a write of the host does when the cache is full. Default: `direct`.
+    - direct: It goes to superblocks with all bits at once.
+    - fold: It waits until a part of the cache has been folded.
+    """
+
+class DeviceSlcCacheRber(Setting):
+    alpha: Setting
+    """α: errors per bit and cycle^k."""
+    beta: Setting
+    """β: errors per bit, cycle^m and day^n."""
+    epsilon: Setting
+    """ε: errors per bit of a fresh page."""
+    form: Setting
+    """- power-law"""
+    gamma: Setting
+    """γ: errors per bit, cycle^p and read^q."""
+    k: Setting
+    """k: exponent of cycles in the wear term."""
+    m: Setting
+    """m: exponent of cycles in the retention term."""
+    n: Setting
+    """n: exponent of days in the retention term."""
+    p: Setting
+    """p: exponent of cycles in the disturbance term."""
+    q: Setting
+    """q: exponent of reads in the disturbance term."""
+    a: Setting
+    """A: errors per bit of an unworn block; above 0, at most 0.5."""
+    b: Setting
+    """B: growth per P/E cycle; at least 0."""
+    high_cycles: Setting
+    """P/E cycles of the second point; more than of the first."""
+    high_rber: Setting
+    """Errors per bit at the second point; at least that of the first, at most 0.5."""
+    low_cycles: Setting
+    """P/E cycles of the first point; at least 0."""
+    low_rber: Setting
+    """Errors per bit at the first point; above 0, at most 0.5."""
+    cycles: Setting
+    """P/E cycles of the nodes, rising."""
+    days: Setting
+    """Days since writing of the nodes, rising."""
+    rber: Setting
+    """Errors per bit at each node, above 0 and at most 0.5, falling along no axis: for each number of cycles each
+    number of days, and for each of these each number of reads.
+    """
+    reads: Setting
+    """Reads since the erasure of the nodes, rising."""
 
 class DeviceTiming(Setting):
     bus: Setting
