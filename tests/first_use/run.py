@@ -36,7 +36,7 @@ def prepare(folder: Path) -> None:
     (folder / "sheet.toml").write_text(SHEET, encoding="utf-8")
     (folder / "ssdconfig.xml").write_text(ssdconfig(), encoding="utf-8")
     (folder / "workload.xml").write_text(
-        workload({"Total_Requests_To_Generate": 50_000, "Stop_Time": 0}), encoding="utf-8"
+        workload({"Total_Requests_To_Generate": 250_000, "Stop_Time": 0}), encoding="utf-8"
     )
 
 
