@@ -19,8 +19,8 @@ from foreign_configs import ssdconfig, workload  # noqa: E402 - of the tests bes
 
 TASKS = sorted(path.stem for path in HERE.glob("*.sh"))
 SHEET = """\
-name = "ACME 7.68"
-capacity = "7.68TB"
+name = "ACME 480"
+capacity = "480GB"
 [sheet]
 read = 6800
 write = 4000
