@@ -1,4 +1,4 @@
-# An engineer has a data sheet and fio's JSON of a drive, and asks what limits the drive and whether suspension helps.
+# An engineer has the data sheet of a drive, and asks what limits the drive and whether suspension helps.
 outlast fit sheet.toml -o drive.toml --points points
 outlast run drive.toml --out out/drive --quiet
 outlast explain out/drive
