@@ -56,10 +56,10 @@ fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events:
         if hazard > 0.0 {
             let share = -(-hazard).exp_m1();
             let hours = -(machine.unit() * (-hazard).exp_m1()).ln_1p() / segment.rate;
-            let drive = segment.draw(&mut machine);
             let mut begun = machine.clone();
+            begun.reseed((machine.unit() * (1u64 << 53) as f64) as u64);
             begun.pass((machine.now() + hours).min(segment.end));
-            begun.fail_by_age(drive);
+            segment.strike(&mut begun);
             // Expected number of such moments: one for each time that it happens, of which the path itself plays `share`.
             continued(&begun, known, share, horizon, &mut machine, losses, events);
             if machine.unit() < share {
@@ -115,16 +115,24 @@ fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, lo
         let hours = segment.hours(machine);
         if segment.rate > 0.0 && hours > 0.0 {
             if machine.unit() < FAILS {
-                let index = (machine.unit() * segment.drives.len() as f64) as usize;
+                // A burst is one more choice, where one could hit.
+                let choices = segment.drives.len() + usize::from(segment.burst_rate > 0.0);
+                let index = (machine.unit() * choices as f64) as usize;
+                let is_burst = index == segment.drives.len();
                 let after = machine.unit() * hours;
                 // Density of this drive failing first, over that with which it was made to: uniform in drive and time.
-                let real = segment.rate_at(index) * (-segment.rate * after).exp();
-                weight *= real * segment.drives.len() as f64 * hours / FAILS;
+                let rate = if is_burst { segment.burst_rate } else { segment.rate_at(index) };
+                let real = rate * (-segment.rate * after).exp();
+                weight *= real * choices as f64 * hours / FAILS;
                 machine.pass(machine.now() + after);
                 if weight == 0.0 {
                     return;
                 }
-                machine.fail_by_age(segment.drives[index]);
+                if is_burst {
+                    segment.strike_by_burst(machine);
+                } else {
+                    machine.fail_by_age(segment.drives[index]);
+                }
                 continue;
             }
             weight *= (-segment.rate * hours).exp() / (1.0 - FAILS);

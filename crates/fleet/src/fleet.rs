@@ -111,6 +111,11 @@ impl Fleet {
         lists.list(lists.of_drive[drive as usize] as usize)
     }
 
+    /// Node, rack or site of a drive.
+    pub(crate) fn domain_of(&self, drive: u32, scope: Scope) -> usize {
+        self.members[scope as usize].of_drive[drive as usize] as usize
+    }
+
     /// Number of nodes, racks or sites that have drives.
     pub(crate) fn domains(&self, scope: Scope) -> usize {
         self.members[scope as usize].starts.len() - 1

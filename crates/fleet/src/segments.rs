@@ -7,7 +7,11 @@ use crate::Machine;
 pub(crate) struct Segment {
     pub(crate) drives: Vec<u32>,
     rates: Vec<f64>,
-    /// Sum of their rates.
+    /// Bursts that hit some of these drives: which of the plan's, in which domain, and how often.
+    bursts: Vec<(usize, usize, f64)>,
+    /// Rate of all bursts that do.
+    pub(crate) burst_rate: f64,
+    /// Rate of all that brings a loss nearer: the drives and these bursts.
     pub(crate) rate: f64,
     /// The next candidate of chance, which is not one of these drives.
     pub(crate) by_chance: f64,
@@ -21,7 +25,9 @@ impl Segment {
         machine.drives_at(level, &mut self.drives);
         self.rates.clear();
         self.rates.extend(self.drives.iter().map(|&drive| machine.rate_of(drive)));
-        self.rate = self.rates.iter().sum();
+        machine.burst_rates(&self.drives, &mut self.bursts);
+        self.burst_rate = self.bursts.iter().map(|burst| burst.2).sum();
+        self.rate = self.rates.iter().sum::<f64>() + self.burst_rate;
         self.by_chance = machine.now() + machine.wait(machine.stream_rate());
         let change =
             self.drives.iter().map(|&drive| machine.until_rate_changes(drive)).fold(f64::INFINITY, f64::min);
@@ -44,16 +50,35 @@ impl Segment {
         machine.step_to(self.by_chance, horizon, crate::machine::Unreadable::Weighed, &self.drives)
     }
 
-    /// A drive, with the share that its rate has.
-    pub(crate) fn draw(&self, machine: &mut Machine) -> u32 {
+    /// Lets one of them happen to a machine, with the share that its rate has.
+    pub(crate) fn strike(&self, machine: &mut Machine) {
         let mut place = machine.unit() * self.rate;
-        for (&drive, rate) in self.drives.iter().zip(&self.rates) {
+        if place < self.burst_rate {
+            self.strike_by_burst(machine);
+            return;
+        }
+        place -= self.burst_rate;
+        let at = self.rates.iter().position(|rate| {
             place -= rate;
-            if place < 0.0 {
-                return drive;
+            place < 0.0
+        });
+        // Rounding may leave a rest: the last drive that can fail takes it.
+        let last = self.rates.iter().rposition(|&rate| rate > 0.0);
+        if let Some(index) = at.or(last) {
+            machine.fail_by_age(self.drives[index]);
+        }
+    }
+
+    /// Lets one of the bursts happen to a machine.
+    pub(crate) fn strike_by_burst(&self, machine: &mut Machine) {
+        let mut place = machine.unit() * self.burst_rate;
+        for &(index, domain, rate) in &self.bursts {
+            place -= rate;
+            if place < 0.0 && rate > 0.0 {
+                machine.burst_on(index, domain, &self.drives);
+                return;
             }
         }
-        self.drives[self.rates.iter().rposition(|&rate| rate > 0.0).unwrap_or(0)]
     }
 
     /// Rate of the drive at an index.

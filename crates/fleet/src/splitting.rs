@@ -138,16 +138,15 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The machine in which one of the segment's drives fails before the segment ends.
+    /// The machine in which one of the segment's drives fails, or a burst hits some, before the segment ends.
     fn failed_within(&self, machine: &mut Machine<'a>, hazard: f64) -> Machine<'a> {
         // Exponential, given that it comes in time.
         let hours = -(machine.unit() * (-hazard).exp_m1()).ln_1p() / self.segment.rate;
-        let drive = self.segment.draw(machine);
         let seed = (machine.unit() * (1u64 << 53) as f64) as u64;
         let mut next = machine.clone();
         next.reseed(seed);
         next.pass((machine.now() + hours).min(self.segment.end));
-        next.fail_by_age(drive);
+        self.segment.strike(&mut next);
         next
     }
 

@@ -4,7 +4,7 @@ use crate::support::{hourly, separate};
 use outlast_fleet::biasing::biasing;
 use outlast_fleet::crude::life;
 use outlast_fleet::splitting::{Effort, splitting};
-use outlast_fleet::{Cause, Fleet, Plan};
+use outlast_fleet::{Burst, Cause, Fleet, Plan, Scope};
 use outlast_models::mttdl::ParityArray;
 
 const YEAR: f64 = 8760.0;
@@ -20,7 +20,7 @@ fn exact(plan: &Plan, devices: u32, parities: u32) -> f64 {
         scrub_rate: 0.0,
         read_failure: plan.read_failure,
     };
-    array.chain().unwrap().loss_by(YEAR, 1).unwrap()[0]
+    array.chain().and_then(|chain| chain.loss_by(YEAR, 1)).expect("a chain")[0]
 }
 
 fn effort(paths: u32) -> Effort {
@@ -43,14 +43,13 @@ fn is_found_by_two_methods(case: usize) {
     let plan = separate(1, data, parity, hourly(afr), hours, parallel);
     let expected = exact(&plan, data + parity, parity);
     assert!((expected / about).ln().abs() < 0.3, "{expected:e} is not about {about:e}");
-    let fleet = Fleet::new(plan).unwrap();
+    let fleet = Fleet::new(plan).expect("a fleet");
     let methods =
         [("splitting", splitting(&fleet, &effort(6000))), ("biasing", biasing(&fleet, &effort(4000)))];
     for (method, rare) in methods {
         let found = rare.by_year[0];
         let off = found.mean / expected - 1.0;
         let half = 1.5 * (found.high - found.mean) / expected;
-        println!("{method} {about:e}: off {off:+.4}, interval ±{half:.4}, events {}", rare.events);
         assert!(off.abs() < 0.1 && off.abs() < half.max(0.01), "{method} {about:e}: {off:+.4} ±{half:.4}");
     }
 }
@@ -105,7 +104,6 @@ fn counted_losses_are_as_many_as_chains_say() {
             count += groups.len() as f64;
         }
         let mean = expected * fleet.groups() as f64 * lives as f64;
-        println!("{count} losses, {mean} expected");
         assert!(mean > 20.0 && (count - mean).abs() < 4.0 * mean.sqrt(), "{count} losses, {mean} expected");
     }
 }
@@ -127,6 +125,26 @@ fn unreadable_data_cause_their_share_of_losses() {
             "{unreadable} {}",
             1.0 - without / expected
         );
+    }
+}
+
+/// Bursts that come once in a billion years, and hit each of eight drives with 0.4: three of them at once, by the binomial distribution.
+#[test]
+fn bursts_too_rare_to_be_met_are_weighed() {
+    let mut plan = separate(1, 6, 2, 0.0, 24.0, true);
+    plan.node = vec![0; 8];
+    plan.rack = vec![0];
+    plan.bursts = vec![Burst { scope: Scope::Node, rate: 1e-9 / YEAR, probability: 0.4 }];
+    let choose = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0];
+    let hits = (3..=8).map(|hits: u8| {
+        choose[usize::from(hits)] * 0.4f64.powi(hits.into()) * 0.6f64.powi((8 - hits).into())
+    });
+    let expected = 1e-9 * hits.sum::<f64>();
+    let fleet = Fleet::new(plan).unwrap();
+    for rare in [splitting(&fleet, &effort(500)), biasing(&fleet, &effort(500))] {
+        let off = rare.by_year[0].mean / expected - 1.0;
+        assert!(off.abs() < 0.05, "{off:+}");
+        assert_eq!(rare.causes.len(), 1);
     }
 }
 
