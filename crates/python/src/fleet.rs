@@ -18,6 +18,9 @@ fn unread(error: &serde_json::Error) -> PyErr {
     InternalError::new_err(format!("a plan that the package has made cannot be read: {error}"))
 }
 
+/// Moments of failures, and the drives.
+type Failures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>);
+
 /// A fleet that can be played.
 #[pyclass(frozen, module = "outlast._core")]
 struct FleetPlan {
@@ -92,13 +95,7 @@ impl FleetPlan {
     }
 
     /// Moments in hours and drives of all failures in the life of the `number`-th fleet of `seed`.
-    fn failures<'py>(
-        &self,
-        py: Python<'py>,
-        hours: f64,
-        seed: u64,
-        number: u64,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>)> {
+    fn failures<'py>(&self, py: Python<'py>, hours: f64, seed: u64, number: u64) -> PyResult<Failures<'py>> {
         let (times, drives): (Vec<f64>, Vec<u32>) =
             unlocked(py, || Ok(life(&self.fleet, hours, seed, number).failures.into_iter().unzip()))?;
         Ok((times.into_pyarray(py), drives.into_pyarray(py)))
