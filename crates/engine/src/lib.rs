@@ -83,8 +83,9 @@ pub use summary::{
     HostFigures, LatencyByOp, LatencyCauses, LittlesLaw, LoadFigures, MeasuredState, MemoryFigures,
     MountFigures, PlacementFigures, PreconditionState, PredictionFigures, ProtectionFigures, RberFigures,
     RebuildSummary, RedundancyFigures, RedundancyLost, ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures,
-    StateTimes, SteadyState, StreamLatency, StripeRecovery, TailProbability, ThroughputFigures, TimeFigures,
-    TwinComparison, UtilisationSpread, WearFigures, WriteAmplification, ZoneLatencies, ZonesFigures,
+    SlcCacheSummary, StateTimes, SteadyState, StreamLatency, StripeRecovery, TailProbability,
+    ThroughputFigures, TimeFigures, TwinComparison, UtilisationSpread, WearFigures, WriteAmplification,
+    ZoneLatencies, ZonesFigures,
 };
 pub use table::{ResultColumn, ResultTable};
 

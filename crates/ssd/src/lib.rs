@@ -11,6 +11,7 @@ mod livelock;
 mod placement;
 mod settle;
 mod shutdowns;
+mod slc_cache;
 mod space;
 mod ssd;
 mod totals;

@@ -34,6 +34,8 @@ mod redundancy;
 mod relocation_reads;
 mod repair;
 mod scheduling;
+mod slc_cache;
+mod slc_cache_torture;
 mod snapshot;
 mod stored;
 mod think_time;

@@ -57,6 +57,7 @@ pub(crate) fn drive(
         repair: None,
         scrub: None,
         data_sheet: None,
+        slc_cache: None,
         hazards: HazardConfig::default(),
         model: "small".to_owned(),
         bytes: true,

@@ -12,6 +12,7 @@ mod placement;
 mod power;
 mod queue;
 mod reliability;
+mod slc_cache;
 mod steady;
 mod wear;
 mod zones;
@@ -35,6 +36,7 @@ pub use reliability::{
     RberFigures, RedundancyFigures, RedundancyLost, ReliabilityFigures, ScrubFigures, StripeRecovery,
     TailProbability, TwinComparison,
 };
+pub use slc_cache::SlcCacheSummary;
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::WearFigures;
 pub use zones::{ZoneLatencies, ZonesFigures};
@@ -49,6 +51,7 @@ pub(crate) use latency_causes::latency_causes;
 pub(crate) use placement::placement;
 pub(crate) use power::power;
 pub(crate) use queue::{namespaces, overload_note, queue, queues};
+pub(crate) use slc_cache::slc_cache;
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
 pub(crate) use zones::zones;
@@ -107,6 +110,9 @@ pub struct RunSummary {
     /// Flexible data placement; absent for drives without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementFigures>,
+    /// SLC cache; absent for drives without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheSummary>,
     /// Zones; absent for drives without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesFigures>,

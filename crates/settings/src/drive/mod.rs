@@ -14,6 +14,7 @@ mod queues;
 mod reliability;
 mod repair;
 mod scrub;
+mod slc_cache;
 
 pub use change::ChangeConfig;
 pub use chip::{ChipChoice, is_chip_file};
@@ -28,11 +29,12 @@ pub use queues::{Arbitration, Class, QueuesConfig};
 pub use reliability::{CodewordsChecked, ReliabilityConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 pub use scrub::{ScrubConfig, ScrubUnit};
+pub use slc_cache::{SlcCacheConfig, WhenFull};
 
 use crate::ftl::{FtlConfig, ProtectionConfig};
 use crate::placement::PlacementConfig;
 use crate::zones::ZonesConfig;
-use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
+use outlast_media::{CellMode, ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +69,9 @@ pub struct SsdConfig {
     /// Zones: parts of the drive that are written from their start on and reset as a whole. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesConfig>,
+    /// A cache of superblocks with few bits a cell, into which the host writes first. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheConfig>,
     /// Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card slots that
     /// are still empty. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +98,11 @@ pub struct SsdConfig {
 }
 
 impl SsdConfig {
+    /// Modes of superblocks beside that of these settings: that of the SLC cache.
+    pub fn modes(&self) -> Vec<CellMode> {
+        self.slc_cache.iter().map(|cache| cache.cell_mode(self)).collect()
+    }
+
     /// Whether scrubbing moves blocks one by one.
     #[inline]
     pub fn scrubs_blocks(&self) -> bool {
@@ -141,6 +151,9 @@ impl SsdConfig {
         if let Some(placement) = &self.placement {
             placement.validate()?;
             placement.check_drive(self)?;
+        }
+        if let Some(cache) = &self.slc_cache {
+            cache.validate(self)?;
         }
         self.check_planes()?;
         self.check_absent()?;

@@ -53,6 +53,9 @@ impl Ssd {
         self.find_zones(on);
         self.move_again();
         self.settle(on);
+        if self.idle.is_some() {
+            self.context.call_housekeeping(on);
+        }
         // Housekeeping is the only source of events that outlives the power.
         if self.context.events.next() < on {
             self.context.events.set(DriveSource::Housekeeping, on);

@@ -130,6 +130,11 @@ impl HostSide {
         commands.link.next().min(self.arrivals.next())
     }
 
+    /// Since when commands were in flight last, or are.
+    pub(crate) fn busy_since(&self) -> Nanos {
+        self.busy_since
+    }
+
     /// Commands submitted whose completion the host does not have.
     pub(crate) fn in_flight(&self, commands: &HostCommands) -> u32 {
         let outside = self.waiting.len() + self.door.arrived.len();

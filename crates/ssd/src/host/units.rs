@@ -68,6 +68,8 @@ impl Ssd {
         self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
+    #[allow(clippy::inline_always, reason = "as Ssd::execute")]
+    #[inline(always)]
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         if self.classifier.is_some() {
             let sector = self.context.first_sector(core, work.lpn);
@@ -208,27 +210,36 @@ impl Ssd {
     #[inline]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
-        let own = &mut self.cores[core];
-        own.unblock(now, &mut self.context);
+        self.cores[core].unblock(now, &mut self.context);
         let is_whole = u32::from(write.work.sectors) == self.context.size.sectors_per_unit;
-        if is_whole
-            && self.context.redirection.is_none()
-            && !self.context.heeds_writes()
-            && !self.context.config.bytes
-            && self.context.zones.is_none()
+        let mut unit = None;
+        // Where a write is whole and all that the checks look for is absent there is nothing to do before it enters.
+        if !is_whole
+            || self.context.redirection.is_some()
+            || self.context.heeds_writes()
+            || self.context.config.bytes
         {
-            // All that the checks of other writes look for is absent.
-            return own.enter(now, &mut self.context, write, None);
+            let Some(content) = self.prepare_entry(now, core, write.work) else { return };
+            unit = content;
         }
-        let work = write.work;
+        self.cores[core].enter(now, &mut self.context, write, unit);
+        if self.context.zones.is_some() {
+            self.context.left_queue(now, write.work, false);
+        }
+    }
+
+    /// Does what comes before write `work` enters the buffer of core `core`. Returns its content, where bytes are kept; `None` if it ends here, as what it
+    /// completes is lost or, of a move, out of date.
+    #[inline(never)]
+    fn prepare_entry(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> Option<Option<UnitBytes>> {
         if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.context.finish_parts(now, work.request, 1);
-            return;
+            return None;
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
             self.context.end_in_error(now, core, work);
-            return;
+            return None;
         }
         if self.context.heeds_writes() {
             self.cores[core].look_at_maps(&mut self.context);
@@ -240,10 +251,7 @@ impl Ssd {
             }
             self.drop_superseded(core, work.lpn);
         }
-        self.cores[core].enter(now, &mut self.context, write, unit);
-        if self.context.zones.is_some() {
-            self.context.left_queue(now, work, false);
-        }
+        Some(unit)
     }
 
     /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for

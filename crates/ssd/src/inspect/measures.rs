@@ -5,7 +5,7 @@ use crate::ssd::Ssd;
 use crate::totals::Totals;
 use outlast_controller::{CoreCells, Counters, Recent};
 use outlast_flash::PerArrayWork;
-use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_ftl::{Ftl, SlcCacheCounts, SlcCacheFigures, UnitsWritten};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
@@ -22,6 +22,7 @@ impl Ssd {
                 untimed_reads: figures.untimed_reads,
                 victims: figures.victims,
                 victim_units: figures.victim_units,
+                cache: ftl.space().slc_cache_counts(),
             }
         };
         self.ftls().map(of).sum()
@@ -53,6 +54,13 @@ impl Ssd {
     /// Units written since the last reset, by cause; what still waits in the buffer included.
     pub fn written(&self) -> UnitsWritten {
         self.since_reset().written
+    }
+
+    /// Counts of the SLC cache since the last reset, and the cache of all cores as it is now; `None` without one.
+    pub fn slc_cache(&self) -> Option<(SlcCacheCounts, SlcCacheFigures)> {
+        let now: Option<Vec<SlcCacheFigures>> =
+            self.ftls().map(|ftl| ftl.space().slc_cache_figures()).collect();
+        now.map(|cores| (self.since_reset().cache, cores.into_iter().sum()))
     }
 
     /// Superblocks relocated since the last reset, and the valid units they held.
