@@ -6,11 +6,11 @@
 //! much likelier it was than in the real world, until nothing is missing or data are lost. The sum is the expected number of times that this
 //! happens, from which the probability of a loss differs by its square.
 
-use crate::machine::Cause;
-use crate::segments::Segment;
-use crate::splitting::Effort;
-use crate::statistics::{BATCHES, Rare, Weights};
-use crate::{Fleet, Machine};
+use crate::machine::LossCause;
+use crate::segments::HazardSegment;
+use crate::splitting::PathEffort;
+use crate::statistics::{BATCHES, LossWeights, RareLosses};
+use crate::{Fleet, FleetMachine};
 use outlast_units::rng::{mix, sub_seed};
 
 /// Share of segments in which a drive is made to fail.
@@ -19,34 +19,34 @@ const FAILS: f64 = 0.5;
 const CONTINUATIONS: u32 = 16;
 
 /// Expected number of losses by the end of each year; of each moment in which pieces are missing, at most one.
-pub fn biasing(fleet: &Fleet, effort: &Effort) -> Rare {
+pub fn biasing(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
     let mut events = 0;
-    let batches: Vec<Weights> = (0..BATCHES)
+    let batches: Vec<LossWeights> = (0..BATCHES)
         .map(|batch| {
             let seed = mix(sub_seed(effort.seed, "biasing") ^ mix(batch));
-            let mut losses = Weights::new(effort.years as usize, effort.year_hours);
+            let mut losses = LossWeights::new(effort.years as usize, effort.year_hours);
             for path in 0..effort.paths {
                 play(fleet, effort, mix(seed ^ mix(u64::from(path))), &mut losses, &mut events);
             }
-            let mut whole = Weights::new(effort.years as usize, effort.year_hours);
+            let mut whole = LossWeights::new(effort.years as usize, effort.year_hours);
             whole.add_part(&losses, 1.0 / f64::from(effort.paths));
             whole
         })
         .collect();
-    Rare::of_batches(&batches, events)
+    RareLosses::of_batches(&batches, events)
 }
 
 /// One path. While nothing is missing the first failure is not waited for, as in splitting: each length of time counts with the probability
 /// that a drive fails in it.
-fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events: &mut u64) {
+fn play(fleet: &Fleet, effort: &PathEffort, seed: u64, losses: &mut LossWeights, events: &mut u64) {
     let horizon = f64::from(effort.years) * effort.year_hours;
-    let mut machine = Machine::new(fleet, seed);
-    let mut segment = Segment::default();
+    let mut machine = FleetMachine::new(fleet, seed);
+    let mut segment = HazardSegment::default();
     loop {
         let known = machine.losses().len();
         if machine.level() > 0 {
             // A burst, or a failure that was not forced: the path goes on without counting what the continuations count.
-            if !machine.step(horizon, crate::machine::Unreadable::Drawn) {
+            if !machine.step(horizon, crate::machine::UnreadableData::Drawn) {
                 break;
             }
             continue;
@@ -81,12 +81,12 @@ fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events:
 
 /// Continues a moment some times, and adds the losses to which that leads.
 fn continued(
-    begun: &Machine,
+    begun: &FleetMachine,
     known: usize,
     weight: f64,
     horizon: f64,
-    chance: &mut Machine,
-    losses: &mut Weights,
+    chance: &mut FleetMachine,
+    losses: &mut LossWeights,
     events: &mut u64,
 ) {
     for _ in 0..CONTINUATIONS {
@@ -99,9 +99,9 @@ fn continued(
 }
 
 /// Plays a machine until nothing is missing, with failures as frequent as repairs.
-fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, losses: &mut Weights) {
+fn biased(machine: &mut FleetMachine, known: usize, mut weight: f64, horizon: f64, losses: &mut LossWeights) {
     let read_failure = machine.fleet().plan.read_failure;
-    let mut segment = Segment::default();
+    let mut segment = HazardSegment::default();
     loop {
         if let Some(loss) = machine.losses().get(known) {
             losses.add(loss.at, loss.cause, weight);
@@ -138,7 +138,7 @@ fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, lo
             weight *= (-segment.rate * hours).exp() / (1.0 - FAILS);
         }
         if read_failure > 0.0 && segment.ends_critically(machine) {
-            losses.add(segment.end, Cause::Unreadable, weight * read_failure);
+            losses.add(segment.end, LossCause::Unreadable, weight * read_failure);
             weight *= 1.0 - read_failure;
         }
         if !segment.play(machine, horizon) {

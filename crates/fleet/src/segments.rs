@@ -1,10 +1,10 @@
 //! Lengths of time in which the drives that could bring a loss nearer fail at constant rates.
 
-use crate::Machine;
+use crate::FleetMachine;
 
 /// Drives that bring a loss nearer if they fail, and until when their rates stay what they are and nothing else happens.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Segment {
+pub(crate) struct HazardSegment {
     pub(crate) drives: Vec<u32>,
     rates: Vec<f64>,
     /// Bursts that hit some of these drives: which of the plan's, in which domain, and how often.
@@ -19,9 +19,9 @@ pub(crate) struct Segment {
     pub(crate) end: f64,
 }
 
-impl Segment {
+impl HazardSegment {
     /// The segment that begins now, for groups that miss `level` pieces.
-    pub(crate) fn measure(&mut self, machine: &mut Machine, level: usize, horizon: f64) {
+    pub(crate) fn measure(&mut self, machine: &mut FleetMachine, level: usize, horizon: f64) {
         machine.drives_at(level, &mut self.drives);
         self.rates.clear();
         self.rates.extend(self.drives.iter().map(|&drive| machine.rate_of(drive)));
@@ -36,22 +36,22 @@ impl Segment {
         self.end = horizon.min(machine.next_due()).min(self.by_chance).min(change);
     }
 
-    pub(crate) fn hours(&self, machine: &Machine) -> f64 {
+    pub(crate) fn hours(&self, machine: &FleetMachine) -> f64 {
         (self.end - machine.now()).max(0.0)
     }
 
     /// Plays to the end of the segment; false at the horizon.
-    pub(crate) fn play(&self, machine: &mut Machine, horizon: f64) -> bool {
+    pub(crate) fn play(&self, machine: &mut FleetMachine, horizon: f64) -> bool {
         if self.end < self.by_chance.min(machine.next_due()) {
             // A rate changes, or the horizon is reached.
             machine.pass(self.end);
             return self.end < horizon;
         }
-        machine.step_to(self.by_chance, horizon, crate::machine::Unreadable::Weighed, &self.drives)
+        machine.step_to(self.by_chance, horizon, crate::machine::UnreadableData::Weighed, &self.drives)
     }
 
     /// Lets one of them happen to a machine, with the share that its rate has.
-    pub(crate) fn strike(&self, machine: &mut Machine) {
+    pub(crate) fn strike(&self, machine: &mut FleetMachine) {
         let mut place = machine.unit() * self.rate;
         if place < self.burst_rate {
             self.strike_by_burst(machine);
@@ -70,7 +70,7 @@ impl Segment {
     }
 
     /// Lets one of the bursts happen to a machine.
-    pub(crate) fn strike_by_burst(&self, machine: &mut Machine) {
+    pub(crate) fn strike_by_burst(&self, machine: &mut FleetMachine) {
         let mut place = machine.unit() * self.burst_rate;
         for &(index, domain, rate) in &self.bursts {
             place -= rate;
@@ -87,7 +87,7 @@ impl Segment {
     }
 
     /// True if the segment ends with a repair on which all data of a group depend.
-    pub(crate) fn ends_critically(&self, machine: &Machine) -> bool {
+    pub(crate) fn ends_critically(&self, machine: &FleetMachine) -> bool {
         machine.next_due() <= self.end && machine.next_is_critical()
     }
 }

@@ -3,13 +3,13 @@
 use crate::support::{hourly, separate};
 use outlast_fleet::biasing::biasing;
 use outlast_fleet::crude::life;
-use outlast_fleet::splitting::{Effort, splitting};
-use outlast_fleet::{Burst, Cause, Fleet, Plan, Scope};
+use outlast_fleet::splitting::{PathEffort, splitting};
+use outlast_fleet::{FailureBurst, FailureDomain, Fleet, FleetSettings, LossCause};
 use outlast_models::mttdl::ParityArray;
 
 const YEAR: f64 = 8760.0;
 
-fn exact(plan: &Plan, devices: u32, parities: u32) -> f64 {
+fn exact(plan: &FleetSettings, devices: u32, parities: u32) -> f64 {
     let array = ParityArray {
         devices,
         parities,
@@ -23,8 +23,8 @@ fn exact(plan: &Plan, devices: u32, parities: u32) -> f64 {
     array.chain().and_then(|chain| chain.loss_by(YEAR, 1)).expect("a chain")[0]
 }
 
-fn effort(paths: u32) -> Effort {
-    Effort { paths, years: 1, year_hours: YEAR, seed: 7 }
+fn effort(paths: u32) -> PathEffort {
+    PathEffort { paths, years: 1, year_hours: YEAR, seed: 7 }
 }
 
 /// Data, parity, failures a year, hours, all at once, rounded expectation.
@@ -111,14 +111,18 @@ fn counted_losses_are_as_many_as_chains_say() {
 /// Unreadable data at the last repair: the chain has the same branch, and methods say what share of losses it causes.
 #[test]
 fn unreadable_data_cause_their_share_of_losses() {
-    let plan = Plan { read_failure: 1e-3, ..separate(1, 6, 2, hourly(0.01), 24.0, false) };
+    let plan = FleetSettings { read_failure: 1e-3, ..separate(1, 6, 2, hourly(0.01), 24.0, false) };
     let expected = exact(&plan, 8, 2);
-    let without = exact(&Plan { read_failure: 0.0, ..plan.clone() }, 8, 2);
+    let without = exact(&FleetSettings { read_failure: 0.0, ..plan.clone() }, 8, 2);
     let fleet = Fleet::new(plan).unwrap();
     for rare in [splitting(&fleet, &effort(2000)), biasing(&fleet, &effort(500))] {
         let off = rare.by_year[0].mean / expected - 1.0;
-        let unreadable: f64 =
-            rare.causes.iter().filter(|(cause, _)| *cause == Cause::Unreadable).map(|(_, share)| share).sum();
+        let unreadable: f64 = rare
+            .causes
+            .iter()
+            .filter(|(cause, _)| *cause == LossCause::Unreadable)
+            .map(|(_, share)| share)
+            .sum();
         assert!(off.abs() < 0.1, "{off:+}");
         assert!(
             (unreadable - (1.0 - without / expected)).abs() < 0.05,
@@ -134,7 +138,7 @@ fn bursts_too_rare_to_be_met_are_weighed() {
     let mut plan = separate(1, 6, 2, 0.0, 24.0, true);
     plan.node = vec![0; 8];
     plan.rack = vec![0];
-    plan.bursts = vec![Burst { scope: Scope::Node, rate: 1e-9 / YEAR, probability: 0.4 }];
+    plan.bursts = vec![FailureBurst { scope: FailureDomain::Node, rate: 1e-9 / YEAR, probability: 0.4 }];
     let choose = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0];
     let hits = (3..=8).map(|hits: u8| {
         choose[usize::from(hits)] * 0.4f64.powi(hits.into()) * 0.6f64.powi((8 - hits).into())
@@ -153,7 +157,7 @@ fn bursts_too_rare_to_be_met_are_weighed() {
 fn years_are_told_apart() {
     let plan = separate(1, 6, 3, hourly(0.01), 60.0, true);
     let fleet = Fleet::new(plan.clone()).unwrap();
-    let rare = splitting(&fleet, &Effort { years: 4, ..effort(3000) });
+    let rare = splitting(&fleet, &PathEffort { years: 4, ..effort(3000) });
     let array = exact(&plan, 9, 3);
     for (year, found) in rare.by_year.iter().enumerate() {
         // Nearly in proportion: loss is rare.
@@ -168,6 +172,6 @@ fn numbers_repeat_by_seed() {
     let fleet = Fleet::new(separate(1, 4, 2, hourly(0.02), 48.0, true)).unwrap();
     let once = splitting(&fleet, &effort(100));
     assert_eq!(once, splitting(&fleet, &effort(100)));
-    assert_ne!(once, splitting(&fleet, &Effort { seed: 8, ..effort(100) }));
+    assert_ne!(once, splitting(&fleet, &PathEffort { seed: 8, ..effort(100) }));
     assert_eq!(life(&fleet, 1e6, 1, 2), life(&fleet, 1e6, 1, 2));
 }

@@ -1,10 +1,10 @@
 //! How drives fail: by their age, in bursts, because of neighbours.
 
-use super::{Cause, Loss, Machine};
-use crate::event::Due;
-use crate::plan::Scope;
+use super::{FleetMachine, GroupLoss, LossCause};
+use crate::event::DueEvent;
+use crate::plan::FailureDomain;
 
-impl Machine<'_> {
+impl FleetMachine<'_> {
     /// Takes what the stream of chance brings; failures of the drives in `except` are counted by whoever drives the machine.
     pub(super) fn take_candidate(&mut self, except: &[u32]) {
         let fleet = self.fleet;
@@ -38,11 +38,11 @@ impl Machine<'_> {
         }
     }
 
-    fn fail_by_burst(&mut self, hit: &[u32], scope: Scope) {
+    fn fail_by_burst(&mut self, hit: &[u32], scope: FailureDomain) {
         for &drive in hit {
             if self.drives[drive as usize].missing == 0 {
                 self.tally.bursts[scope as usize] += 1;
-                self.fail(drive, Cause::Burst(scope as u8));
+                self.fail(drive, LossCause::Burst(scope as u8));
             }
         }
     }
@@ -95,12 +95,12 @@ impl Machine<'_> {
         } else {
             self.tally.failures_by_age[step] += 1;
         }
-        self.fail(drive, if is_die { Cause::Die } else { Cause::Age(step as u8) });
+        self.fail(drive, if is_die { LossCause::Die } else { LossCause::Age(step as u8) });
     }
 
-    pub(super) fn fail(&mut self, drive: u32, cause: Cause) {
+    pub(super) fn fail(&mut self, drive: u32, cause: LossCause) {
         let fleet = self.fleet;
-        let repair_of_die = if cause == Cause::Die { fleet.plan.die_repair } else { None };
+        let repair_of_die = if cause == LossCause::Die { fleet.plan.die_repair } else { None };
         if repair_of_die.is_none() {
             self.failures.push((self.now, drive));
         }
@@ -114,7 +114,7 @@ impl Machine<'_> {
             self.drives[drive as usize].missing += 1;
             if !self.gone[group] && fleet.plan.code.is_lost(self.missing[group]) {
                 self.gone[group] = true;
-                self.losses.push(Loss { at: self.now, group: group as u32, cause });
+                self.losses.push(GroupLoss { at: self.now, group: group as u32, cause });
             }
         }
         if let Some(hours) = repair_of_die {
@@ -141,7 +141,7 @@ impl Machine<'_> {
                 if other != drive {
                     self.push(
                         at,
-                        Due::Contagion { drive: other, age: self.drives[other as usize].age_number },
+                        DueEvent::Contagion { drive: other, age: self.drives[other as usize].age_number },
                     );
                 }
             }
