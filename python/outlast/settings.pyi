@@ -320,6 +320,8 @@ class Device(Setting):
     """Promises of the drive's maker, which results show beside the measured figures. Absent: none."""
     defects: DeviceDefects
     """Bad and worn-out blocks."""
+    energy: DeviceEnergy
+    """Energy and heat. Absent: neither is counted."""
     ftl: DeviceFtl
     """The flash translation layer."""
     geometry: DeviceGeometry
@@ -516,6 +518,46 @@ class DeviceDefects(Setting):
     """Share of all blocks that are bad from the factory, drawn from the seed; 0 to 0.5.
     Default: 0.0.
     """
+
+class DeviceEnergy(Setting):
+    erase: Setting
+    """Erasure of a block, in microjoules."""
+    heat: DeviceEnergyHeat
+    """Temperatures. Absent: none are followed."""
+    idle: Setting
+    """Power of the drive at rest, in watts, which it takes all the time."""
+    program: Setting
+    """Programming of a page, in microjoules."""
+    read: Setting
+    """Sensing of a page, in microjoules."""
+    transfer: Setting
+    """A byte between a die and the host, in nanojoules: channel, ECC and link. Counted for whole pages that are read or
+    programmed.
+    """
+
+class DeviceEnergyHeat(Setting):
+    ambient: Setting
+    """Temperature of the air, in degrees Celsius."""
+    case_capacity: Setting
+    """Heat capacity of the case, in joules per kelvin."""
+    case_to_ambient: Setting
+    """Thermal resistance between case and air, in kelvins per watt."""
+    controller_capacity: Setting
+    """Heat capacity of the controller, in joules per kelvin."""
+    controller_to_case: Setting
+    """Thermal resistance between controller and case, in kelvins per watt."""
+    every: Setting
+    """Time between two looks at the temperature. Power is taken as constant in between. Default: 10 ms."""
+    throttle: DeviceEnergyHeatThrottle
+    """What the drive does when it is hot. Absent: nothing."""
+
+class DeviceEnergyHeatThrottle(Setting):
+    share: Setting
+    """Rate of the link meanwhile, as a share of its own. Above 0, at most 1."""
+    start: Setting
+    """Temperature at which throttling starts, in degrees Celsius."""
+    stop: Setting
+    """Temperature at which it stops; below `start`."""
 
 class DeviceFtl(Setting):
     allocation: Setting
