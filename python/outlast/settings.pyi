@@ -56,7 +56,8 @@ name: Setting
 namespace: Setting
 """Namespaces of the drive. Absent: one, the whole drive.
 - block_size: Bytes of a logical block: 512 or 4096. Default: 512.
-- capacity: Capacity, which is also its quota: whole mapping units, together at most the drive's capacity.
+- capacity: Capacity, which is also its quota: whole mapping units, together at most the drive's capacity. Of a drive
+  with zones whole zones, by their size.
 - placement_handles: Reclaim unit handles that it may use, by their numbers in the enabled configuration: a write
   with placement identifier i goes through the i-th of them, one with an identifier beyond them, or with none,
   through the first. Absent: those of `device.placement`.
@@ -320,8 +321,6 @@ class Device(Setting):
     """Promises of the drive's maker, which results show beside the measured figures. Absent: none."""
     defects: DeviceDefects
     """Bad and worn-out blocks."""
-    energy: DeviceEnergy
-    """Energy and heat. Absent: neither is counted."""
     ftl: DeviceFtl
     """The flash translation layer."""
     geometry: DeviceGeometry
@@ -348,6 +347,8 @@ class Device(Setting):
     """
     scrub: DeviceScrub
     """Moving data before it becomes unreadable. Absent: never."""
+    slc_cache: DeviceSlcCache
+    """A cache of superblocks with few bits a cell, into which the host writes first. Absent: none."""
     timing: DeviceTiming
     """How long flash operations take."""
     zones: DeviceZones
@@ -519,46 +520,6 @@ class DeviceDefects(Setting):
     Default: 0.0.
     """
 
-class DeviceEnergy(Setting):
-    erase: Setting
-    """Erasure of a block, in microjoules."""
-    heat: DeviceEnergyHeat
-    """Temperatures. Absent: none are followed."""
-    idle: Setting
-    """Power of the drive at rest, in watts, which it takes all the time."""
-    program: Setting
-    """Programming of a page, in microjoules."""
-    read: Setting
-    """Sensing of a page, in microjoules."""
-    transfer: Setting
-    """A byte between a die and the host, in nanojoules: channel, ECC and link. Counted for whole pages that are read or
-    programmed.
-    """
-
-class DeviceEnergyHeat(Setting):
-    ambient: Setting
-    """Temperature of the air, in degrees Celsius."""
-    case_capacity: Setting
-    """Heat capacity of the case, in joules per kelvin."""
-    case_to_ambient: Setting
-    """Thermal resistance between case and air, in kelvins per watt."""
-    controller_capacity: Setting
-    """Heat capacity of the controller, in joules per kelvin."""
-    controller_to_case: Setting
-    """Thermal resistance between controller and case, in kelvins per watt."""
-    every: Setting
-    """Time between two looks at the temperature. Power is taken as constant in between. Default: 10 ms."""
-    throttle: DeviceEnergyHeatThrottle
-    """What the drive does when it is hot. Absent: nothing."""
-
-class DeviceEnergyHeatThrottle(Setting):
-    share: Setting
-    """Rate of the link meanwhile, as a share of its own. Above 0, at most 1."""
-    start: Setting
-    """Temperature at which throttling starts, in degrees Celsius."""
-    stop: Setting
-    """Temperature at which it stops; below `start`."""
-
 class DeviceFtl(Setting):
     allocation: Setting
     """Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
@@ -703,9 +664,8 @@ class DeviceFtlMapCache(Setting):
     64. Default: 0.
     """
     size: Setting
-    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
-    for each core and what
-    `prefetch` adds.
+    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least two
+    pages for each core, and as many more as `prefetch` says.
     """
 
 class DeviceFtlMapFlush(Setting):
@@ -1126,6 +1086,43 @@ class DeviceScrub(Setting):
     - block: A block of one plane of one die.
     """
 
+class DeviceSlcCache(Setting):
+    bits_per_cell: Setting
+    """Bits of a cell that the cache uses. Default: 1, SLC."""
+    dynamic_share: Setting
+    """Share of the free superblocks, and of those that the cache has already, that are lent to the dynamic cache, 0 to
+    1. 1: the whole drive is a cache while it is empty. Default: 1 if `dynamic_size` is given, else 0.
+    """
+    dynamic_size: Setting
+    """Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`."""
+    endurance: Setting
+    """P/E cycles after which a block that was used for the cache is retired. Default: never."""
+    fold_after_idle: Setting
+    """Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default:
+    never.
+    """
+    fold_from: Setting
+    """Share of the cache, above 0 and up to 1, from which on it is folded while the host writes. Default: only when
+    space is short, or when the host waits for folding.
+    """
+    native_bits_per_cell: Setting
+    """Bits of a cell outside the cache: 2 (MLC), 3 (TLC), 4 (QLC). Default: the page rows that are programmed in one
+    shot (`ftl.one_shot`), else the page types for which `timing.program` or `timing.read` has times, else 3.
+    """
+    program: Setting
+    """tPROG of the cache's pages."""
+    read: Setting
+    """tR of the cache's pages."""
+    static_size: Setting
+    """Bytes of the static cache: its superblocks are used for nothing else. Rounded up to whole superblocks. Default:
+    0.
+    """
+    when_full: Setting
+    """What a write of the host does when the cache is full. Default: `direct`.
+    - direct: It goes to superblocks with all bits at once.
+    - fold: It waits until a part of the cache has been folded.
+    """
+
 class DeviceTiming(Setting):
     bus: Setting
     """Bandwidth of one channel."""
@@ -1535,7 +1532,7 @@ class WorkloadTrace(Setting):
     - C: Completed.
     """
     file: Setting
-    """The file: plain, gzip or zstd.
+    """The file: plain, or packed by gzip, zstd, bzip2, xz or zip.
     Default: "".
     """
     format: Setting  # type: ignore[assignment]
@@ -1560,6 +1557,11 @@ class WorkloadTrace(Setting):
     - tencent: Tencent cloud block storage: `time,offset,size,0|1,volume`; seconds and sectors, 0 = read.
     - systor-17: Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is
       neither R nor W are left out.
+    - k5cloud: Fujitsu's K5 cloud: `volume,time,R|W,offset,size`; seconds and bytes.
+    - cloudphysics-csv: A `CloudPhysics` trace as libCacheSim has it in CSV: `version,time,op,size,lbn`; seconds,
+      SCSI's numbers of commands, bytes and sectors.
+    - oracle-general: libCacheSim's `oracleGeneral`, binary. All its requests are reads: a cache's trace does not
+      tell.
     - biosnoop: bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
     - block-rq: The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left
       out.

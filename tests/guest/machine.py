@@ -16,11 +16,20 @@ from typing import IO, Self
 from outlast.products.torture.guest_image import kernel
 
 
-def command(files: Path, initrd: Path, *, words: str = "", options: Iterable[str] = ()) -> list[str]:
+def command(
+    files: Path, initrd: Path, *, words: str = "", options: Iterable[str] = (), program: str = "qemu-system-x86_64"
+) -> list[str]:
     """Command line of qemu; `words` go to the kernel, and from there to the script as its environment."""
-    machine = "qemu-system-x86_64 -accel tcg -cpu max -m 1024 -display none -serial stdio -nodefaults -no-reboot"
+    machine = "-accel tcg -cpu max -m 1024 -display none -serial stdio -nodefaults -no-reboot"
     boot = ["-kernel", str(kernel(files)), "-initrd", str(initrd)]
-    return [*machine.split(), *options, *boot, "-append", f"console=ttyS0 quiet panic=1 rdinit=/init {words}".strip()]
+    return [
+        program,
+        *machine.split(),
+        *options,
+        *boot,
+        "-append",
+        f"console=ttyS0 quiet panic=1 rdinit=/init {words}".strip(),
+    ]
 
 
 class Machine:

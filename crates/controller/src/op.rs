@@ -3,7 +3,7 @@
 use crate::commands::HostRequestId;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Lpn, Pu};
+use outlast_units::{CoreId, DieId, Lpn, ModeId, Pu};
 
 pub use outlast_flash::InternalTask;
 
@@ -219,7 +219,16 @@ impl OpKind {
         matches!(self, Self::HostProgram | Self::RelocationProgram)
     }
 
-    /// Why a read of this kind, not one again, is made.
+    /// Why a read of this kind, not one again, is made of a superblock in `mode`.
+    #[inline]
+    pub fn cause_in(self, task: InternalTask, mode: ModeId) -> ReadCause {
+        match self.cause(task) {
+            ReadCause::Gc if mode != ModeId::FIRST => ReadCause::Fold,
+            cause => cause,
+        }
+    }
+
+    /// Why a read of this kind, not one again, is made of a superblock in the first mode.
     #[inline]
     pub fn cause(self, task: InternalTask) -> ReadCause {
         match (self, task) {

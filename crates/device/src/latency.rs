@@ -27,6 +27,7 @@ outlast_units::causes! {
     Degraded = "degraded", "an array reads other members of the stripe in place of data that cannot be read", label: "degraded";
     Record = "record", "an array writes a mark or a record against the write hole, or waits for room for it", label: "array's records";
     Mount = "mount", "the drive mounts after a loss of power, or the array replays its records", label: "mounting";
+    Throttle = "throttle", "the drive is too warm and lets commands in slowly, or wakes from a state of rest", label: "too warm or asleep";
     Aborted = "aborted", "in progress until a loss of power aborted it", label: "aborted";
 }
 

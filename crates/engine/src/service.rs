@@ -78,10 +78,6 @@ impl InService {
     /// The first setting that cannot work, or a drive that wears out while it is being prepared; `None` where `progress` stopped it.
     pub fn new(scenario: Scenario, progress: OnProgress<'_>) -> Result<Option<Self>, EngineError> {
         scenario.validate()?;
-        if scenario.device.zones.is_some() {
-            let limit = "does not go with serving: no protocol here has commands to zones";
-            return Err(ConfigError::new("device.zones", "given", limit).into());
-        }
         if scenario.run.timing == TimingMode::None {
             return Err(
                 ConfigError::new("run.timing", "none", "must be full: who is served needs time").into()

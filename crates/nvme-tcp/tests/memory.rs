@@ -70,7 +70,11 @@ impl MemoryDevice {
                 )
             }
             DeviceOp::Health => DeviceAnswer::Health(Box::new(self.health)),
-            DeviceOp::Placement | DeviceOp::UpdateHandle(_) => unreachable!("the device has no handles"),
+            DeviceOp::Placement
+            | DeviceOp::UpdateHandle(_)
+            | DeviceOp::Append { .. }
+            | DeviceOp::ManageZone(_)
+            | DeviceOp::ListZones(_) => unreachable!("the device has neither handles nor zones"),
         }
     }
 }
@@ -90,6 +94,7 @@ pub(crate) fn facts(is_writable: bool) -> SubsystemFacts {
             is_writable,
             guid: [7; 16],
             identifiers: Vec::new(),
+            zones: None,
         }],
         placement: None,
     }

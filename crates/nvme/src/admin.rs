@@ -12,6 +12,7 @@ use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::queue::DataTransfer;
 use crate::status::NvmeStatus;
 use crate::target::{HostController, TargetOffer};
+use crate::zone_reports;
 
 const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
@@ -33,6 +34,9 @@ const DISCOVERY_OPCODES: [u8; 6] =
 
 /// Features that are none of the discovery service's: those of I/O queues and of a medium.
 const IO_FEATURES: [u8; 9] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x15];
+
+/// The feature I/O Command Set Profile, which combination of command sets is enabled.
+const COMMAND_SETS: u8 = 0x19;
 
 /// Longest piece of a question for lost blocks, in bytes: the answer takes time of the server, in which others wait.
 const LOST_STEP: u64 = 1 << 30;
@@ -87,7 +91,10 @@ pub(crate) fn begin(
 ) -> Result<AdminStep, NvmeStatus> {
     let facts = controller.facts.clone();
     match entry.opcode() {
-        IDENTIFY => identify(entry, id, facts.as_deref()).map(|page| AdminStep::Done(0, page)),
+        IDENTIFY => {
+            let has_all_sets = controller.properties.has_all_sets();
+            identify(entry, id, facts.as_deref(), has_all_sets).map(|page| AdminStep::Done(0, page))
+        }
         GET_LOG_PAGE => log_page(entry, facts.as_deref(), controller, offer),
         // The command goes on: none is aborted.
         ABORT => Ok(AdminStep::Done(1, Vec::new())),
@@ -104,6 +111,12 @@ pub(crate) fn begin(
                 return Err(NvmeStatus::INVALID_FIELD);
             }
             let is_set = entry.opcode() == SET_FEATURES;
+            if feature == COMMAND_SETS && facts.as_deref().is_some_and(SubsystemFacts::has_zones) {
+                // There is one combination, of index 0.
+                let is_refused = is_set && entry.dword(11) & 0x1FF != 0;
+                let refused = Err(NvmeStatus::COMBINATION_REJECTED);
+                return if is_refused { refused } else { Ok(AdminStep::Done(0, Vec::new())) };
+            }
             let placed = facts.as_deref().filter(|facts| facts.placement.is_some());
             if let Some(facts) = placed.filter(|_| placement_features::NUMBERS.contains(&feature)) {
                 return placement_features::work(entry, data, facts, is_set);
@@ -122,30 +135,50 @@ pub(crate) fn begin(
     }
 }
 
-fn identify(entry: &SubmissionEntry, id: u16, facts: Option<&SubsystemFacts>) -> Result<Vec<u8>, NvmeStatus> {
+/// Carries Identify out. Without `has_all_sets`, namespaces of other command sets than NVM are not there.
+fn identify(
+    entry: &SubmissionEntry,
+    id: u16,
+    facts: Option<&SubsystemFacts>,
+    has_all_sets: bool,
+) -> Result<Vec<u8>, NvmeStatus> {
     let (structure, command_set) = (entry.dword(10) as u8, entry.dword(11) >> 24);
     let Some(facts) = facts else {
         let page = identify::discovery_controller(id, crate::facts::DISCOVERY_NQN, crate::FIRMWARE);
         return if structure == 1 { Ok(page) } else { Err(NvmeStatus::INVALID_FIELD) };
     };
-    let namespace = |page: fn(&NamespaceFacts) -> Vec<u8>| facts.namespace(entry.namespace()).map(page);
-    let list = |after: u32| {
+    let (has_zones, is_hidden) = (facts.has_zones(), facts.has_zones() && !has_all_sets);
+    let namespace = |page: fn(&NamespaceFacts) -> Vec<u8>| {
+        if is_hidden {
+            return Err(NvmeStatus::INVALID_COMMAND_SET);
+        }
+        facts.namespace(entry.namespace()).map(page)
+    };
+    let list = |after: u32, last: u32| {
         // There is no namespace after the last numbers, and none may be asked for.
         if after >= ALL_NAMESPACES - 1 {
             Err(NvmeStatus::INVALID_NAMESPACE)
         } else {
-            Ok(identify::namespace_list(after, facts.last_namespace()))
+            Ok(identify::namespace_list(after, last))
         }
     };
     match structure {
         0x00 => namespace(identify::namespace),
         0x01 => Ok(identify::io_controller(id, facts)),
-        0x02 => list(entry.namespace()),
+        0x02 => list(entry.namespace(), if is_hidden { 0 } else { facts.last_namespace() }),
         0x03 => namespace(identify::namespace_identifiers),
-        // Structures and lists of a command set. Another one would have its own here, beside its commands in `io`.
+        // Structures and lists of a command set.
         0x05 if command_set == identify::NVM_COMMAND_SET => namespace(|_| vec![0; IDENTIFY_BYTES]),
         0x06 if command_set == identify::NVM_COMMAND_SET => Ok(identify::nvm_command_set()),
-        0x07 if command_set == identify::NVM_COMMAND_SET => list(entry.namespace()),
+        0x07 if command_set == identify::NVM_COMMAND_SET => {
+            list(entry.namespace(), if has_zones { 0 } else { facts.last_namespace() })
+        }
+        0x05 if has_zones && command_set == identify::ZONED_COMMAND_SET => namespace(zone_reports::namespace),
+        0x06 if has_zones && command_set == identify::ZONED_COMMAND_SET => Ok(zone_reports::controller()),
+        0x07 if has_zones && command_set == identify::ZONED_COMMAND_SET => {
+            list(entry.namespace(), if is_hidden { 0 } else { facts.last_namespace() })
+        }
+        0x1C if has_zones => Ok(identify::command_sets()),
         0x19 if facts.placement.is_some() => Ok(identify::endurance_groups(entry.dword(11) & 0xFFFF)),
         _ => Err(NvmeStatus::INVALID_FIELD),
     }
@@ -181,7 +214,7 @@ fn log_page(
             let (end, cost) = (PlanEnd::LbaStatusLog(request), request.length as u64);
             return Ok(AdminStep::Device(CommandPlan::new(questions, end, cost)));
         }
-        (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts),
+        (log_pages::EFFECTS, Some(facts)) => log_pages::effects(facts, request.command_set)?,
         (_, Some(facts)) => match placement::log_page(request, facts)? {
             Ok(page) => page,
             Err(plan) => return Ok(AdminStep::Device(plan)),

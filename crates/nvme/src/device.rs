@@ -1,5 +1,7 @@
 //! Requests to the device behind a namespace, and its answers. Whoever owns the device carries them out.
 
+use crate::zones::{ZoneAction, ZoneListRequest, ZoneRefusal, ZoneReports};
+
 /// A request to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRequest<'a> {
@@ -49,6 +51,17 @@ pub enum DeviceOp<'a> {
     Placement,
     /// The handle of this placement identifier is to refer to an empty reclaim unit; answered with [`DeviceAnswer::Done`].
     UpdateHandle(u16),
+    /// Write at the write pointer of the zone that begins at the offset, answered with [`DeviceAnswer::Appended`].
+    Append {
+        /// The bytes.
+        data: &'a [u8],
+        /// Forced unit access.
+        fua: bool,
+    },
+    /// Action on the zone that begins at the offset, answered with [`DeviceAnswer::Done`].
+    ManageZone(ZoneAction),
+    /// Question for the zones that begin in the range, answered with [`DeviceAnswer::Zones`].
+    ListZones(ZoneListRequest),
 }
 
 /// Length of the SMART / Health Information log, in bytes.
@@ -67,6 +80,10 @@ pub enum DeviceAnswer {
     Health(Box<[u8; HEALTH_BYTES]>),
     /// Figures of flexible data placement.
     Placement(Box<PlacementReport>),
+    /// The first byte that an append has written.
+    Appended(u64),
+    /// Zones.
+    Zones(ZoneReports),
     /// Failure.
     Failed(DeviceFailure),
 }
@@ -106,6 +123,8 @@ pub enum DeviceFailure {
     ReadOnly,
     /// A range that the device does not have.
     OutOfRange,
+    /// The zone does not allow it.
+    Zone(ZoneRefusal),
     /// No power, or the server ends.
     Unavailable,
     /// The server itself has failed.

@@ -64,6 +64,11 @@ impl SubsystemFacts {
         self.capacity.saturating_sub(taken)
     }
 
+    /// True if namespaces have zones: all have, or none.
+    pub(crate) fn has_zones(&self) -> bool {
+        self.namespaces.iter().any(|namespace| namespace.zones.is_some())
+    }
+
     /// True if some namespace takes writes.
     pub(crate) fn is_writable(&self) -> bool {
         self.namespaces.iter().any(|namespace| namespace.is_writable)
@@ -75,7 +80,7 @@ impl SubsystemFacts {
 pub struct NamespaceFacts {
     /// First byte of the device that belongs to it.
     pub offset: u64,
-    /// Capacity, in logical blocks.
+    /// Size, in logical blocks; with zones that of their addresses, of which not all can be written.
     pub blocks: u64,
     /// Bytes of a logical block: a power of two, 512 at least.
     pub block_bytes: u32,
@@ -87,10 +92,30 @@ pub struct NamespaceFacts {
     pub guid: [u8; 16],
     /// Placement identifier of the device for each of the namespace's placement handles; empty without flexible data placement.
     pub identifiers: Vec<u16>,
+    /// Zones, if the namespace is one of the Zoned Namespace Command Set: it is divided into them from its first block to its last.
+    pub zones: Option<ZoneFacts>,
+}
+
+/// Zones of a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZoneFacts {
+    /// Blocks from the start of one zone to that of the next.
+    pub size: u64,
+    /// Blocks of a zone that can be written; at most its size.
+    pub capacity: u64,
+    /// Most zones that may be active at once; at least 1.
+    pub most_active: u32,
+    /// Most zones that may be open at once; at least 1.
+    pub most_open: u32,
 }
 
 impl NamespaceFacts {
-    /// Capacity, in bytes.
+    /// Blocks that can be written.
+    pub(crate) fn writable_blocks(&self) -> u64 {
+        self.zones.map_or(self.blocks, |zones| self.blocks / zones.size * zones.capacity)
+    }
+
+    /// Size, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks * u64::from(self.block_bytes)
     }

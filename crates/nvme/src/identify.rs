@@ -6,6 +6,7 @@ use crate::facts::{
     NamespaceFacts, QUEUE_ENTRIES, SubsystemFacts, VERSION,
 };
 use crate::placement::ENDURANCE_GROUP;
+use crate::zone_reports;
 
 /// Length of every structure of Identify, in bytes.
 pub(crate) const IDENTIFY_BYTES: usize = 4096;
@@ -13,8 +14,12 @@ pub(crate) const IDENTIFY_BYTES: usize = 4096;
 /// Most ranges of a Copy.
 pub(crate) const COPY_RANGES: u32 = 128;
 
-/// The command set that namespaces have (CSI).
+/// Command sets that namespaces have (CSI): the NVM command set, or that of zones.
 pub(crate) const NVM_COMMAND_SET: u32 = 0x00;
+pub(crate) const ZONED_COMMAND_SET: u32 = 0x02;
+
+/// Length of a description of an LBA format in Identify Namespace, in bytes.
+pub(crate) const LBA_FORMAT_BYTES: usize = 4;
 
 /// Bytes of a block in each LBA format, by its number.
 const LBA_FORMATS: [u32; 2] = [512, 4096];
@@ -25,7 +30,7 @@ const DISCOVERY_CONTROLLER: u8 = 2;
 
 /// Optional commands: Compare, Dataset Management, Write Zeroes, Verify, Copy.
 const OPTIONAL_COMMANDS: u16 = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
-/// Optional commands of a namespace that takes no writes.
+/// Optional commands of namespaces that take no writes, and of those with zones.
 const OPTIONAL_READING: u16 = 1 << 0 | 1 << 7;
 /// Optional administration commands: Get LBA Status.
 const OPTIONAL_ADMINISTRATION: u16 = 1 << 9;
@@ -88,12 +93,13 @@ pub(crate) fn io_controller(controller: u16, facts: &SubsystemFacts) -> Vec<u8> 
     page[512] = 0x66;
     page[513] = 0x44;
     put(&mut page, 516, &facts.last_namespace().to_le_bytes());
-    let optional = if facts.is_writable() { OPTIONAL_COMMANDS } else { OPTIONAL_READING };
+    let has_all = facts.is_writable() && !facts.has_zones();
+    let optional = if has_all { OPTIONAL_COMMANDS } else { OPTIONAL_READING };
     put(&mut page, 520, &optional.to_le_bytes());
     // A volatile write cache, and flushes of all namespaces.
     page[525] = 1 | 3 << 1;
     // Copy with source ranges of format 0.
-    put(&mut page, 534, &u16::from(facts.is_writable()).to_le_bytes());
+    put(&mut page, 534, &u16::from(has_all).to_le_bytes());
     page
 }
 
@@ -115,21 +121,23 @@ pub(crate) fn copy_blocks(facts: &NamespaceFacts) -> u32 {
 /// A namespace.
 pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = page();
-    for at in [0, 8, 16] {
-        put(&mut page, at, &facts.blocks.to_le_bytes());
+    put(&mut page, 0, &facts.blocks.to_le_bytes());
+    // Capacity and what is in use of it: of zones what can be written.
+    for at in [8, 16] {
+        put(&mut page, at, &facts.writable_blocks().to_le_bytes());
     }
     // Preferred granularities are told (OPTPERF).
     page[24] = 1 << 4;
     // Several controllers may have it.
     page[30] = 1;
     // Deallocated blocks read as zeroes; Write Zeroes may deallocate.
-    page[33] = 1 | 1 << 3;
+    page[33] = 1 | u8::from(facts.zones.is_none()) << 3;
     let preferred = facts.preferred_blocks.max(1) - 1;
     // Granularity and alignment of writes and of deallocation, each less one.
     for at in [64, 66, 68, 70] {
         put(&mut page, at, &preferred.to_le_bytes());
     }
-    if facts.is_writable {
+    if facts.is_writable && facts.zones.is_none() {
         let longest = copy_blocks(facts);
         put(&mut page, 74, &(longest as u16).to_le_bytes());
         put(&mut page, 76, &longest.to_le_bytes());
@@ -140,9 +148,13 @@ pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
         put(&mut page, 102, &ENDURANCE_GROUP.to_le_bytes());
     }
     put(&mut page, 104, &facts.guid);
+    if facts.zones.is_some() {
+        zone_reports::put_format(&mut page, facts);
+        return page;
+    }
     // The LBA formats: no metadata, blocks of a power of two. Which one it has is not the host's choice.
     page[25] = LBA_FORMATS.len() as u8 - 1;
-    for (format, bytes) in page[128..].chunks_exact_mut(4).zip(LBA_FORMATS) {
+    for (format, bytes) in page[128..].chunks_exact_mut(LBA_FORMAT_BYTES).zip(LBA_FORMATS) {
         format[2] = bytes.trailing_zeros() as u8;
     }
     page[26] = LBA_FORMATS.iter().position(|&bytes| bytes == facts.block_bytes).unwrap_or(0) as u8;
@@ -163,7 +175,15 @@ pub(crate) fn namespace_identifiers(facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = page();
     put(&mut page, 0, &[2, 16, 0, 0]);
     put(&mut page, 4, &facts.guid);
-    put(&mut page, 20, &[4, 1, 0, 0, 0]);
+    let set = if facts.zones.is_some() { ZONED_COMMAND_SET } else { NVM_COMMAND_SET };
+    put(&mut page, 20, &[4, 1, 0, 0, set as u8]);
+    page
+}
+
+/// Combinations of command sets: the only one has both.
+pub(crate) fn command_sets() -> Vec<u8> {
+    let mut page = page();
+    page[0] = 1 << NVM_COMMAND_SET | 1 << ZONED_COMMAND_SET;
     page
 }
 

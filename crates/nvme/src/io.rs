@@ -8,6 +8,7 @@ use crate::placement;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::queue::DataTransfer;
 use crate::status::NvmeStatus;
+use crate::{zone_reports, zones};
 
 const FLUSH: u8 = 0x00;
 const WRITE: u8 = 0x01;
@@ -17,6 +18,10 @@ const WRITE_ZEROES: u8 = 0x08;
 const DATASET_MANAGEMENT: u8 = 0x09;
 const VERIFY: u8 = 0x0C;
 const COPY: u8 = 0x19;
+
+const ZONE_SEND: u8 = 0x79;
+const ZONE_RECEIVE: u8 = 0x7A;
+const ZONE_APPEND: u8 = 0x7D;
 
 const MANAGEMENT_RECEIVE: u8 = 0x12;
 const MANAGEMENT_SEND: u8 = 0x1D;
@@ -36,10 +41,23 @@ const OPCODES: [(u8, bool); 8] = [
 /// Those of flexible data placement.
 const PLACEMENT_OPCODES: [(u8, bool); 2] = [(MANAGEMENT_RECEIVE, false), (MANAGEMENT_SEND, false)];
 
+/// Opcodes of namespaces with zones. Blocks of a zone are neither zeroed, deallocated nor copied to by themselves.
+const ZONED_OPCODES: [(u8, bool); 8] = [
+    (FLUSH, false),
+    (WRITE, true),
+    (READ, false),
+    (COMPARE, false),
+    (VERIFY, false),
+    (ZONE_SEND, true),
+    (ZONE_RECEIVE, false),
+    (ZONE_APPEND, true),
+];
+
 /// Opcodes that a subsystem supports, and whether the command changes data.
 pub(crate) fn opcodes(facts: &SubsystemFacts) -> impl Iterator<Item = (u8, bool)> + use<> {
+    let own: &[(u8, bool)] = if facts.has_zones() { &ZONED_OPCODES } else { &OPCODES };
     let further: &[(u8, bool)] = if facts.placement.is_some() { &PLACEMENT_OPCODES } else { &[] };
-    OPCODES.iter().chain(further).copied()
+    own.iter().chain(further).copied()
 }
 
 /// Lengths of ranges of Dataset Management and of Copy, in bytes.
@@ -73,19 +91,19 @@ pub(crate) fn transfer(entry: &SubmissionEntry, facts: &SubsystemFacts) -> Resul
         let bytes = blocks * u64::from(facts.namespace(entry.namespace())?.block_bytes);
         if bytes <= LONGEST_TRANSFER { Ok(bytes as u32) } else { Err(NvmeStatus::INVALID_FIELD) }
     };
+    if !opcodes(facts).any(|(known, _)| known == entry.opcode()) {
+        return Err(NvmeStatus::INVALID_OPCODE);
+    }
     Ok(match entry.opcode() {
-        WRITE | COMPARE => DataTransfer::FromHost(count()?),
+        WRITE | COMPARE | ZONE_APPEND => DataTransfer::FromHost(count()?),
         READ => DataTransfer::ToHost(count()?),
         DATASET_MANAGEMENT => DataTransfer::FromHost(ranges * RANGE_BYTES),
         COPY if copy_ranges(entry) > COPY_RANGES => return Err(NvmeStatus::SIZE_LIMIT),
         COPY => DataTransfer::FromHost(copy_ranges(entry) * COPY_RANGE_BYTES),
-        FLUSH | WRITE_ZEROES | VERIFY => DataTransfer::None,
-        MANAGEMENT_RECEIVE if facts.placement.is_some() => {
-            DataTransfer::ToHost(placement::status_room(entry)?)
-        }
-        MANAGEMENT_SEND if facts.placement.is_some() => {
-            DataTransfer::FromHost(placement::update_bytes(entry))
-        }
+        FLUSH | WRITE_ZEROES | VERIFY | ZONE_SEND => DataTransfer::None,
+        ZONE_RECEIVE => DataTransfer::ToHost(zone_reports::report_room(entry)?),
+        MANAGEMENT_RECEIVE => DataTransfer::ToHost(placement::status_room(entry)?),
+        MANAGEMENT_SEND => DataTransfer::FromHost(placement::update_bytes(entry)),
         _ => return Err(NvmeStatus::INVALID_OPCODE),
     })
 }
@@ -95,6 +113,8 @@ pub(crate) fn extra_cost(opcode: u8, moved: u32) -> u64 {
     match opcode {
         COMPARE => moved.into(),
         VERIFY => VERIFY_STEP,
+        ZONE_RECEIVE => zone_reports::report_cost(moved),
+        ZONE_SEND => zones::list_cost(zones::LISTED_AT_ONCE),
         COPY => 2 * LONGEST_TRANSFER,
         _ => 0,
     }
@@ -161,6 +181,9 @@ pub(crate) fn plan(
                 .map(|at| request(NamespaceRange { offset: at, length: VERIFY_STEP.min(end - at) }, read));
             Ok(CommandPlan::new(requests, PlanEnd::Nothing, VERIFY_STEP.min(length)))
         }
+        ZONE_APPEND => zones::plan_append(entry, facts, fua),
+        ZONE_SEND => zones::plan_action(entry, facts),
+        ZONE_RECEIVE => zone_reports::plan_report(entry, facts),
         DATASET_MANAGEMENT => deallocation(entry, data, facts),
         COPY => copy(entry, data, facts, fua),
         _ => Err(NvmeStatus::INVALID_OPCODE),
@@ -182,6 +205,7 @@ fn range_of(facts: &NamespaceFacts, first: u64, blocks: u64) -> Result<Namespace
     if first >= facts.blocks || blocks > facts.blocks - first {
         return Err(NvmeStatus::LBA_OUT_OF_RANGE);
     }
+    zones::check_range(facts, first, blocks)?;
     let block = u64::from(facts.block_bytes);
     Ok(NamespaceRange { offset: facts.offset + first * block, length: blocks * block })
 }

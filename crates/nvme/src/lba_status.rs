@@ -166,6 +166,7 @@ mod tests {
             is_writable: true,
             guid: [0; 16],
             identifiers: Vec::new(),
+            zones: None,
         };
         let page = list(&ranges, 40, &facts(512, 0));
         assert_eq!(page[..8], [2, 0, 0, 0, COMPLETE, 0, 0, 0]);

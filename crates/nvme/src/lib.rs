@@ -7,7 +7,9 @@
 //!
 //! What is there follows the Base Specification 1.4, the NVM Command Set and `NVMe` over Fabrics: Identify, features, the logs of errors, health, firmware
 //! slots, changed namespaces, effects and discovery, asynchronous events of health, Keep Alive, Get LBA Status; Flush, Write, Read, Compare, Write Zeroes,
-//! Dataset Management, Verify and Copy; for devices with flexible data placement (TP4146) its logs, features, directive and I/O Management. Everything else is refused, and not advertised. Abort finds that the command goes on.
+//! Dataset Management, Verify and Copy; for devices with flexible data placement (TP4146) its logs, features, directive and I/O Management; for devices with zones
+//! the Zoned Namespace Command Set 1.1: Zone Management Send and Receive, Zone Append. Everything else is refused, and not advertised. Abort finds that the
+//! command goes on.
 //!
 //! Another transport, such as `PCIe`, would bring its own queues in memory and its registers, and use the same calls.
 //!
@@ -34,6 +36,8 @@ mod properties;
 mod queue;
 mod status;
 mod target;
+mod zone_reports;
+mod zones;
 
 pub use device::{
     DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, LostRange, PlacementReport,
@@ -41,12 +45,13 @@ pub use device::{
 pub use entry::{COMPLETION_BYTES, CommandEnd, SUBMISSION_BYTES, SubmissionEntry};
 pub use facts::{
     DISCOVERY_NQN, IN_CAPSULE_BYTES, IO_QUEUES, LONGEST_TRANSFER, NQN_BYTES, NamespaceFacts, PortFacts,
-    QUEUE_ENTRIES, SubsystemFacts,
+    QUEUE_ENTRIES, SubsystemFacts, ZoneFacts,
 };
 pub use placement::{HandleKind, PlacementFacts, UNKNOWN_IDENTIFIER};
 pub use queue::{DataTransfer, HostQueue, QueueEvent};
 pub use status::NvmeStatus;
 pub use target::{NvmeTarget, TargetOffer};
+pub use zones::{ZoneAction, ZoneListRequest, ZoneRefusal, ZoneReport, ZoneReports, ZoneState, ZoneStates};
 
 /// Firmware revision of controllers: the version of this crate.
 pub const FIRMWARE: &str = env!("CARGO_PKG_VERSION");

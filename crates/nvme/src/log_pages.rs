@@ -4,7 +4,7 @@ use crate::bytes::{put, put_text};
 use crate::entry::SubmissionEntry;
 use crate::facts::{LONGEST_TRANSFER, PortFacts, SubsystemFacts};
 use crate::status::NvmeStatus;
-use crate::{admin, io};
+use crate::{admin, identify, io};
 
 pub(crate) const ERRORS: u8 = 0x01;
 pub(crate) const HEALTH: u8 = 0x02;
@@ -29,6 +29,8 @@ pub(crate) struct LogRequest {
     pub(crate) retains_event: bool,
     pub(crate) offset: u64,
     pub(crate) length: usize,
+    /// Command set identifier.
+    pub(crate) command_set: u32,
 }
 
 impl LogRequest {
@@ -49,6 +51,7 @@ impl LogRequest {
             retains_event,
             offset,
             length: (dwords * 4) as usize,
+            command_set: last >> 24,
         })
     }
 
@@ -73,21 +76,26 @@ pub(crate) fn firmware(revision: &str) -> Vec<u8> {
     page
 }
 
-/// Effects of commands: which are supported, and which change data.
-pub(crate) fn effects(facts: &SubsystemFacts) -> Vec<u8> {
+/// Effects of commands of a command set: which are supported, and which change data. Where namespaces have zones, the NVM command set has no I/O commands.
+pub(crate) fn effects(facts: &SubsystemFacts, command_set: u32) -> Result<Vec<u8>, NvmeStatus> {
     const SUPPORTED: u32 = 1;
     const CHANGES_DATA: u32 = 1 << 1;
+    let is_own = match (command_set, facts.has_zones()) {
+        (identify::NVM_COMMAND_SET, has_zones) => !has_zones,
+        (identify::ZONED_COMMAND_SET, true) => true,
+        _ => return Err(NvmeStatus::INVALID_FIELD),
+    };
     let mut page = vec![0; 4096];
     for opcode in admin::opcodes(facts) {
         put(&mut page, usize::from(opcode) * 4, &SUPPORTED.to_le_bytes());
     }
-    for (opcode, changes_data) in io::opcodes(facts) {
+    for (opcode, changes_data) in io::opcodes(facts).filter(|_| is_own) {
         if facts.is_writable() || !changes_data {
             let effects = if changes_data { SUPPORTED | CHANGES_DATA } else { SUPPORTED };
             put(&mut page, 1024 + usize::from(opcode) * 4, &effects.to_le_bytes());
         }
     }
-    page
+    Ok(page)
 }
 
 /// The discovery log: a head, then an entry for each subsystem.

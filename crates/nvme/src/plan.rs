@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use crate::device::{DeviceOp, DeviceRequest};
 use crate::log_pages::LogRequest;
+use crate::zone_reports::ReportRequest;
+use crate::zones::{ZoneAction, ZoneListRequest};
 
 /// A request to the device, whose data is that of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,9 @@ pub(crate) enum PlannedOp {
     Health,
     Placement,
     UpdateHandle(u16),
+    Append { fua: bool },
+    ManageZone(ZoneAction),
+    ListZones(ZoneListRequest),
 }
 
 /// What becomes of the answers.
@@ -56,6 +61,12 @@ pub(crate) enum PlanEnd {
     EventTypes { handle: u16, most: usize, room: usize },
     /// Types of events are enabled or disabled for a handle.
     EnableEvents { handle: u16, kinds: Vec<u8>, is_enabled: bool },
+    /// The first block that an append has written is the command's result.
+    ReturnPlace,
+    /// Zones are reported.
+    ReportZones(ReportRequest),
+    /// The action is carried out on the zones that are listed.
+    ManageZones(ZoneAction),
 }
 
 /// The requests of a command, one after another.
@@ -91,6 +102,9 @@ impl PlannedRequest {
             PlannedOp::Health => DeviceOp::Health,
             PlannedOp::Placement => DeviceOp::Placement,
             PlannedOp::UpdateHandle(identifier) => DeviceOp::UpdateHandle(identifier),
+            PlannedOp::Append { fua } => DeviceOp::Append { data, fua },
+            PlannedOp::ManageZone(action) => DeviceOp::ManageZone(action),
+            PlannedOp::ListZones(request) => DeviceOp::ListZones(request),
         };
         DeviceRequest { tag, offset: self.offset, length: self.length, op }
     }

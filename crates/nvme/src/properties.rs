@@ -11,6 +11,9 @@ const CSTS: u32 = 0x1C;
 /// Bits of CC.
 const ENABLE: u32 = 1;
 const SHUTDOWN: u32 = 3 << 14;
+/// Command sets that the host selects: 0 for the NVM command set, 6 for all.
+const SELECTED_SETS: u32 = 7 << 4;
+const ALL_SETS: u32 = 6 << 4;
 /// Bits of CSTS.
 const READY: u32 = 1;
 const SHUTDOWN_COMPLETE: u32 = 2 << 2;
@@ -31,11 +34,19 @@ impl ControllerProperties {
         self.status & READY != 0
     }
 
-    /// The value of a property; `is_long` for one of 8 bytes.
-    pub(crate) fn get(self, offset: u32, is_long: bool) -> Result<u64, NvmeStatus> {
+    /// True if the host has selected all command sets that the controller has, and not the NVM command set alone.
+    pub(crate) fn has_all_sets(self) -> bool {
+        self.configuration & SELECTED_SETS == ALL_SETS
+    }
+
+    /// The value of a property; `is_long` for one of 8 bytes, `has_zones` for a subsystem that has a further command set.
+    pub(crate) fn get(self, offset: u32, is_long: bool, has_zones: bool) -> Result<u64, NvmeStatus> {
         match (offset, is_long) {
-            // Entries of queues less one; contiguous queues; time-out; the NVM command set; pages of 4 KiB.
-            (CAP, true) => Ok(u64::from(QUEUE_ENTRIES - 1) | 1 << 16 | TIMEOUT_UNITS << 24 | 1 << 37),
+            // Entries of queues less one; contiguous queues; time-out; the NVM command set, and others; pages of 4 KiB.
+            (CAP, true) => {
+                let sets = 1 << 37 | u64::from(has_zones) << 43;
+                Ok(u64::from(QUEUE_ENTRIES - 1) | 1 << 16 | TIMEOUT_UNITS << 24 | sets)
+            }
             (VS, false) => Ok(VERSION.into()),
             (CC, false) => Ok(self.configuration.into()),
             (CSTS, false) => Ok(self.status.into()),

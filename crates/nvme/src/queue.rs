@@ -4,6 +4,7 @@ mod answers;
 mod ends;
 mod placement;
 mod steps;
+mod zones;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,9 +15,10 @@ use crate::entry::{CommandEnd, SubmissionEntry};
 use crate::fabrics;
 use crate::facts::SubsystemFacts;
 use crate::io;
-use crate::plan::{CommandPlan, PlanEnd};
+use crate::plan::CommandPlan;
 use crate::status::NvmeStatus;
 use crate::target::{ControllerKey, NvmeTarget, TargetOffer};
+use crate::zones::ZoneReports;
 
 /// Data that a command moves, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,9 @@ struct RunningCommand {
     lost: Vec<crate::device::LostRange>,
     health: Option<Box<[u8; HEALTH_BYTES]>>,
     placement: Option<Box<PlacementReport>>,
+    /// The first byte that an append has written.
+    place: u64,
+    zones: ZoneReports,
 }
 
 impl RunningCommand {
@@ -208,8 +213,7 @@ impl HostQueue {
         let tag = self.due.pop_front()?;
         let running = self.running.get_mut(tag as usize)?.as_mut()?;
         let request = running.plan.requests.pop_front()?;
-        let data = if running.plan.end == PlanEnd::Nothing { &running.data } else { &running.gathered };
-        Some(QueueEvent::Request(request.with_data(tag, data)))
+        Some(QueueEvent::Request(request.with_data(tag, &running.data)))
     }
 
     /// The next command that has ended.
@@ -257,6 +261,8 @@ impl HostQueue {
             lost: Vec::new(),
             health: None,
             placement: None,
+            place: 0,
+            zones: ZoneReports::default(),
         };
         self.held += running.cost();
         let free = self.running.iter().position(Option::is_none);

@@ -34,6 +34,8 @@ impl NvmeStatus {
     pub const TRANSIENT_TRANSPORT: Self = Self::may_retry(0x022);
     /// The namespace takes no writes.
     pub const WRITE_PROTECTED: Self = Self::new(0x020);
+    /// The controller is not enabled for the command set of the namespace.
+    pub const INVALID_COMMAND_SET: Self = Self::new(0x02C);
     /// Some block lies beyond the namespace.
     pub const LBA_OUT_OF_RANGE: Self = Self::new(0x080);
     /// The device has no power at present.
@@ -54,6 +56,24 @@ impl NvmeStatus {
     pub const READ_ONLY: Self = Self::new(0x182);
     /// Copy asks for more than the limits of the namespace.
     pub const SIZE_LIMIT: Self = Self::new(0x183);
+    /// A combination of command sets that the controller does not have.
+    pub const COMBINATION_REJECTED: Self = Self::new(0x12B);
+    /// A read crosses into the next zone, or a write goes beyond the capacity of its zone.
+    pub const ZONE_BOUNDARY: Self = Self::new(0x1B8);
+    /// The zone is full.
+    pub const ZONE_FULL: Self = Self::new(0x1B9);
+    /// The zone can be read only.
+    pub const ZONE_READ_ONLY: Self = Self::new(0x1BA);
+    /// The zone can be neither read nor written.
+    pub const ZONE_OFFLINE: Self = Self::new(0x1BB);
+    /// A write elsewhere than at the write pointer.
+    pub const ZONE_INVALID_WRITE: Self = Self::new(0x1BC);
+    /// One more zone would be active than may be.
+    pub const TOO_MANY_ACTIVE: Self = Self::new(0x1BD);
+    /// One more zone would be open than may be.
+    pub const TOO_MANY_OPEN: Self = Self::new(0x1BE);
+    /// The state of the zone does not allow the action.
+    pub const INVALID_ZONE_TRANSITION: Self = Self::new(0x1BF);
     /// Data could not be written.
     pub const WRITE_FAULT: Self = Self::may_retry(0x280);
     /// Data could not be read, by no means that the device knows.

@@ -3,15 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_nvme::{
-    DataTransfer, DeviceAnswer, DeviceOp, DeviceRequest, HandleKind, HostQueue, LONGEST_TRANSFER,
-    NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry, SubsystemFacts,
-    TargetOffer,
+    DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind, HostQueue,
+    LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry,
+    SubsystemFacts, TargetOffer, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports, ZoneState,
 };
 use proptest::prelude::*;
 
 const NQN: &str = "nqn.2026-11.org.outlast:test";
 
-fn offer(block_bytes: u32) -> TargetOffer {
+/// Blocks of a zone, of a subsystem with zones.
+const ZONE: u64 = 100;
+
+fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
+    let zones =
+        has_zones.then_some(ZoneFacts { size: ZONE, capacity: ZONE - 10, most_active: 3, most_open: 2 });
     let namespace = |offset, blocks, block_bytes, guid| NamespaceFacts {
         offset,
         blocks,
@@ -19,7 +24,8 @@ fn offer(block_bytes: u32) -> TargetOffer {
         preferred_blocks: 1,
         is_writable: true,
         guid,
-        identifiers: vec![1, 0],
+        identifiers: if has_zones { Vec::new() } else { vec![1, 0] },
+        zones,
     };
     let first = u64::from(block_bytes) * 1000;
     let namespaces = vec![namespace(0, 1000, block_bytes, [1; 16]), namespace(first, 500, 4096, [2; 16])];
@@ -31,7 +37,7 @@ fn offer(block_bytes: u32) -> TargetOffer {
         firmware: text("1"),
         capacity: first + 500 * 4096,
         namespaces,
-        placement: Some(PlacementFacts {
+        placement: (!has_zones).then(|| PlacementFacts {
             configurations: vec![vec![HandleKind::InitiallyIsolated; 3]],
             enabled: 0,
             reclaim_unit_bytes: 1 << 20,
@@ -51,8 +57,8 @@ fn fabrics(kind: u8, fields: &[(usize, &[u8])]) -> SubmissionEntry {
 }
 
 /// A queue that is connected and, if it is an admin queue, enabled.
-fn queue(target: &NvmeTarget, block_bytes: u32, number: u8, controller: [u8; 2]) -> HostQueue {
-    let mut queue = HostQueue::new(target.clone(), offer(block_bytes));
+fn queue(target: &NvmeTarget, offer: TargetOffer, number: u8, controller: [u8; 2]) -> HostQueue {
+    let mut queue = HostQueue::new(target.clone(), offer);
     let mut data = vec![0; 1024];
     data[16..18].copy_from_slice(&controller);
     data[256..256 + NQN.len()].copy_from_slice(NQN.as_bytes());
@@ -60,10 +66,20 @@ fn queue(target: &NvmeTarget, block_bytes: u32, number: u8, controller: [u8; 2])
     queue.begin(&fabrics(0x01, &[(42, &[number, 0]), (44, &[127, 0])]), data);
     assert_eq!(queue.take_end().unwrap().completion[14..], [0, 0]);
     if number == 0 {
-        queue.begin(&fabrics(0x00, &[(44, &[0x14]), (48, &[1])]), Vec::new());
+        queue.begin(&fabrics(0x00, &[(44, &[0x14]), (48, &[0x61])]), Vec::new());
         assert_eq!(queue.take_end().unwrap().completion[14..], [0, 0]);
     }
     queue
+}
+
+/// Opcodes of administration and of I/O.
+const KNOWN: [u8; 20] =
+    [0, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86, 0x12, 0x1D, 0x1A, 0x79, 0x7A, 0x7D];
+
+/// Has a command name the first block of a zone, and an action.
+fn aim_at_zone(bytes: &mut [u8; 64], choice: u16) {
+    bytes[40..48].copy_from_slice(&(u64::from(choice) % 11 * ZONE).to_le_bytes());
+    bytes[52] &= 7;
 }
 
 /// Namespace of a command.
@@ -72,7 +88,7 @@ fn low_namespace(entry: &[u8; 64]) -> u32 {
 }
 
 /// The answer of a device whose bytes are all the same.
-fn answer_to(request: &DeviceRequest<'_>, byte: u8) -> DeviceAnswer {
+fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAnswer {
     match request.op {
         DeviceOp::Read { .. } => {
             assert!((1..=LONGEST_TRANSFER).contains(&request.length));
@@ -89,7 +105,27 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8) -> DeviceAnswer {
             assert!(identifier < 2);
             DeviceAnswer::Done
         }
-        DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => DeviceAnswer::Done,
+        DeviceOp::Append { data, .. } => {
+            assert_eq!(data.len() as u64, request.length);
+            DeviceAnswer::Appended(request.offset + u64::from(byte) * 4096)
+        }
+        DeviceOp::ManageZone(_) if byte == 3 => {
+            DeviceAnswer::Failed(DeviceFailure::Zone(ZoneRefusal::InvalidTransition))
+        }
+        // At most three zones at a time: who wants all asks again.
+        DeviceOp::ListZones(asked) => {
+            let zone = |at| ZoneReport {
+                offset: request.offset + at * zone_bytes,
+                state: ZoneState::Closed,
+                write_pointer: Some(request.offset + at * zone_bytes),
+            };
+            let count = request.length / zone_bytes;
+            let listed = count.min(asked.most.into()).min(3);
+            DeviceAnswer::Zones(ZoneReports { count, zones: (0..listed).map(zone).collect() })
+        }
+        DeviceOp::ManageZone(_) | DeviceOp::Flush | DeviceOp::Deallocate | DeviceOp::WriteZeroes { .. } => {
+            DeviceAnswer::Done
+        }
     }
 }
 
@@ -98,23 +134,26 @@ proptest! {
     fn any_command_ends_once_and_asks_for_nothing_beyond_the_namespace(
         is_io in any::<bool>(),
         is_long in any::<bool>(),
-        entries in proptest::collection::vec((any::<[u8; 32]>(), any::<[u8; 32]>(), 0..24_usize, any::<u16>()), 1..40),
+        has_zones in any::<bool>(),
+        entries in proptest::collection::vec((any::<[u8; 32]>(), any::<[u8; 32]>(), 0..27_usize, any::<u16>()), 1..40),
         fill in any::<u8>(),
     ) {
         let (target, block) = (NvmeTarget::new(), if is_long { 4096_u32 } else { 512 });
-        let mut admin = queue(&target, block, 0, [0xFF, 0xFF]);
-        let mut io = queue(&target, block, 1, [1, 0]);
+        let mut admin = queue(&target, offer(block, has_zones), 0, [0xFF, 0xFF]);
+        let mut io = queue(&target, offer(block, has_zones), 1, [1, 0]);
         let queue = if is_io { &mut io } else { &mut admin };
-        let known = [0_u8, 1, 2, 5, 8, 9, 0x0C, 0x19, 6, 8, 9, 0x0A, 0x18, 0x86, 0x12, 0x1D, 0x1A];
         for (id, (low, high, opcode, first)) in (0..).zip(entries) {
             let mut bytes = [0; 64];
             bytes[..32].copy_from_slice(&low);
             bytes[32..].copy_from_slice(&high);
-            if let Some(opcode) = known.get(opcode) {
+            if let Some(opcode) = KNOWN.get(opcode) {
                 // Fields that can be right, so that requests follow.
                 (bytes[0], bytes[1]) = (*opcode, 0x40);
                 bytes[4..8].copy_from_slice(&(1 + u32::from(first & 1)).to_le_bytes());
                 bytes[40..48].copy_from_slice(&u64::from(first % 1100).to_le_bytes());
+                if has_zones && first & 2 != 0 {
+                    aim_at_zone(&mut bytes, first);
+                }
                 bytes[49] = 0;
                 bytes[50] &= 0x0F;
             }
@@ -149,7 +188,7 @@ proptest! {
                 };
                 prop_assert!(request.length == 0 || from <= request.offset && end <= to);
                 prop_assert!(request.length % block == 0 && (request.length == 0 || (request.offset - from) % block == 0));
-                let (tag, answer) = (request.tag, answer_to(&request, fill & 3));
+                let (tag, answer) = (request.tag, answer_to(&request, fill & 3, ZONE * block));
                 queue.answer(tag, answer);
             }
             prop_assert_eq!((queue.running(), queue.held()), (0, 0));

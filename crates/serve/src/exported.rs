@@ -1,5 +1,6 @@
 //! A device in service, with the requests of its clients.
 
+mod at_once;
 mod completions;
 mod members;
 
@@ -168,6 +169,13 @@ impl ExportedDevice {
                 let command = Command { placement, ..command(Op::Write, fua) };
                 self.submit(now, origin, CommandPurpose::Single, command, data, replies);
             }
+            BlockOp::Append { data, fua } => {
+                self.submit(now, origin, CommandPurpose::Append, command(Op::Append, fua), data, replies);
+            }
+            BlockOp::ManageZone(action) => {
+                let command = Command::manage_zone(action, Lba(offset / SECTOR_BYTES));
+                self.submit(now, origin, CommandPurpose::Single, command, &[], replies);
+            }
             BlockOp::Flush => {
                 self.submit(now, origin, CommandPurpose::Single, command(Op::Flush, false), &[], replies);
             }
@@ -182,13 +190,6 @@ impl ExportedDevice {
                     self.begin_zeroing(now, origin, zeroing, replies);
                 }
             }
-            // The device model has no host-visible read-ahead to start.
-            BlockOp::Prefetch => replies.push((origin, BlockReply::Done)),
-            BlockOp::Status => {
-                let sectors = length.min(MAX_STATUS_BYTES) / SECTOR_BYTES;
-                let extents = self.device.extents(Lba(offset / SECTOR_BYTES), sectors);
-                replies.push((origin, BlockReply::Extents(extents)));
-            }
             BlockOp::LbaStatus => {
                 self.submit(
                     now,
@@ -199,18 +200,14 @@ impl ExportedDevice {
                     replies,
                 );
             }
-            BlockOp::Placement => {
-                let reply =
-                    self.device.placement_report().map(|report| BlockReply::Placement(Box::new(report)));
-                replies.push((origin, reply.unwrap_or(BlockReply::Failed(FailureKind::Internal.into()))));
-            }
-            BlockOp::UpdateHandle(identifier) => {
-                let done = self.apply(now, &DeviceInput::UpdateHandle(identifier));
-                let failed = |_| BlockReply::Failed(FailureKind::Unavailable.into());
-                replies.push((origin, done.map_or_else(failed, |()| BlockReply::Done)));
-            }
-            BlockOp::Health => {
-                replies.push((origin, BlockReply::Health(Box::new(self.device.whole_health_log().page()))));
+            BlockOp::Prefetch
+            | BlockOp::Status
+            | BlockOp::Health
+            | BlockOp::Placement
+            | BlockOp::UpdateHandle(_)
+            | BlockOp::ListZones(_) => {
+                let reply = self.answer_at_once(now, request);
+                replies.push((origin, reply));
             }
         }
     }

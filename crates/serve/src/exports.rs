@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use outlast_settings::namespace::NamespaceConfig;
 use outlast_settings::placement::PlacementConfig;
-use outlast_units::Bytes;
+use outlast_units::{Bytes, SECTOR_BYTES};
 
 use crate::exported::ExportedDevice;
-use crate::protocol::{ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes, OfferError};
+use crate::protocol::{
+    ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes, ExportZones, OfferError,
+};
 use crate::session::ExportTarget;
 
 /// Devices, then the members of the main device. The first is the default: a client that names no export gets it.
@@ -39,8 +41,18 @@ fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
     let scenario = device.scenario();
     let placement = scenario.device.placement.clone().filter(|_| scenario.array.is_none());
     let placing = if placement.is_some() { ExportAbilities::PLACEMENT } else { ExportAbilities::NONE };
+    let zones = device.zone_list().map(|table| {
+        let layout = table.layout();
+        ExportZones {
+            size: Bytes(layout.size * SECTOR_BYTES),
+            capacity: Bytes(layout.capacity * SECTOR_BYTES),
+            block: Bytes(u64::from(layout.block) * SECTOR_BYTES),
+            limits: table.limits(),
+        }
+    });
+    let zoning = if zones.is_some() { ExportAbilities::ZONES } else { ExportAbilities::NONE };
     let (description, size, abilities) = match target.member {
-        None => (identity.model, identity.capacity, reading | writing | placing),
+        None => (identity.model, identity.capacity, reading | writing | placing | zoning),
         Some(member) => (format!("member {member}, as it is"), device.member_capacity(), reading),
     };
     ExportFacts {
@@ -55,6 +67,7 @@ fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
         namespaces: namespaces(&scenario.namespace, placement.as_ref()),
         placement,
         reclaim_unit: device.reclaim_unit(),
+        zones,
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum CommandPurpose {
     MemberRead,
     /// Question for sectors to be written again, answered with their list.
     LbaStatus,
+    /// Write at a write pointer, answered with the place.
+    Append,
     /// Any other request of one command, answered when the command ends.
     Single,
     /// One of the commands of a [`RangeZeroing`], by its index in the [`ZeroingPool`].

@@ -170,7 +170,7 @@ impl SessionBackend for DeviceService {
     }
 
     fn request(&mut self, target: ExportTarget, origin: RequestOrigin, request: &BlockRequest<'_>) {
-        if let BlockOp::Write { data, .. } = request.op {
+        if let BlockOp::Write { data, .. } | BlockOp::Append { data, .. } = request.op {
             self.heap.reserve(data.len());
         }
         let exported = &mut self.devices[target.device as usize];

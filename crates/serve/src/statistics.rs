@@ -48,10 +48,10 @@ const OP_NAMES: [&str; 4] = ["read", "write", "trim", "flush"];
 fn index(op: Op) -> Option<usize> {
     match op {
         Op::Read => Some(0),
-        Op::Write => Some(1),
+        Op::Write | Op::Append => Some(1),
         Op::Trim => Some(2),
         Op::Flush => Some(3),
-        Op::LbaStatus | Op::Append | Op::ManageZone => None,
+        Op::LbaStatus | Op::ManageZone => None,
     }
 }
 

@@ -24,6 +24,7 @@ pub fn serve_without_device(listen: &ListenAddress, size: Bytes) -> Result<Serve
         namespaces: Vec::new(),
         placement: None,
         reclaim_unit: Bytes(0),
+        zones: None,
     };
     instant::serve(listen, export, ZeroDevice)
 }

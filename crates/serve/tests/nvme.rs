@@ -10,6 +10,8 @@ mod kills;
 mod losses;
 mod namespaces;
 mod placement;
+mod zoned_data;
+mod zones;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

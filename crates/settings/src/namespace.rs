@@ -2,6 +2,7 @@
 
 use crate::drive::SsdConfig;
 use crate::placement::PlacementConfig;
+use crate::zones::ZonesConfig;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ const MOST_HANDLES: usize = 128;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceConfig {
-    /// Capacity, which is also its quota: whole mapping units, together at most the drive's capacity.
+    /// Capacity, which is also its quota: whole mapping units, together at most the drive's capacity. Of a drive with zones whole zones, by their size.
     pub capacity: Bytes,
     /// Bytes of a logical block: 512 or 4096. Default: 512.
     #[serde(default = "sector")]
@@ -28,6 +29,23 @@ pub struct NamespaceConfig {
     /// them, one with an identifier beyond them, or with none, through the first. Absent: those of `device.placement`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub placement_handles: Vec<u16>,
+}
+
+/// Bytes from one zone to the next, for `namespaces` namespaces; 1 without namespaces.
+fn zone_of(zones: &ZonesConfig, namespaces: usize) -> Result<u64, ConfigError> {
+    if namespaces == 0 {
+        return Ok(1);
+    }
+    let (least, field) = zones.max_open.map_or((zones.max_active, "max_active"), |open| (open, "max_open"));
+    if namespaces > least as usize {
+        let limit = format!("must be at most device.zones.{field}, {least}: each needs a zone to write");
+        return Err(ConfigError::new("namespace", namespaces, limit));
+    }
+    let Some(size) = zones.size else {
+        let limit = "must be given with namespaces, which are whole zones";
+        return Err(ConfigError::new("device.zones.size", "absent", limit));
+    };
+    Ok(size.0)
 }
 
 fn sector() -> Bytes {
@@ -44,7 +62,11 @@ impl NamespaceConfig {
             let limit = format!("must be at most {MOST_NAMESPACES} namespaces");
             return Err(ConfigError::new("namespace", all.len(), limit));
         }
-        let capacity = drive.ftl.user_capacity(&drive.geometry).0;
+        let zone = drive.zones.as_ref().map(|zones| zone_of(zones, all.len())).transpose()?;
+        let capacity = match (&drive.zones, zone) {
+            (Some(zones), Some(size)) => size.saturating_mul(zones.count.into()),
+            _ => drive.ftl.user_capacity(&drive.geometry).0,
+        };
         let mut left = capacity;
         for (index, own) in all.iter().enumerate() {
             let at = |field: &str| format!("namespace[{index}].{field}");
@@ -52,7 +74,14 @@ impl NamespaceConfig {
                 let limit = "must be 512 or 4096 bytes";
                 return Err(ConfigError::new(&at("block_size"), own.block_size, limit));
             }
-            let unit = drive.ftl.mapping_unit.0.max(own.block_size.0);
+            if zone.is_some() && own.block_size != drive.ftl.mapping_unit {
+                let limit = format!(
+                    "must be {} with device.zones, the mapping unit: zones are written in whole ones",
+                    drive.ftl.mapping_unit
+                );
+                return Err(ConfigError::new(&at("block_size"), own.block_size, limit));
+            }
+            let unit = zone.unwrap_or(drive.ftl.mapping_unit.0.max(own.block_size.0));
             if own.capacity.0 == 0 || !own.capacity.0.is_multiple_of(unit) {
                 let limit = format!("must be a multiple of {}, one at least", Bytes(unit));
                 return Err(ConfigError::new(&at("capacity"), own.capacity, limit));

@@ -78,7 +78,9 @@ impl Ssd {
     #[inline(never)]
     fn settle_around(&mut self, now: Nanos, command: bool) {
         if command {
-            return match self.context.commands.flushes.take_due() {
+            let due = self.context.commands.flushes.take_due();
+            self.context.look_at_commands();
+            return match due {
                 Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
                 None => self.keep_moving(now),

@@ -2,7 +2,7 @@
 
 use super::{DriveOrArray, InService};
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LbaRun, Notice, Peek, SectorRun, Smart, Tag, ZoneTable,
 };
 use outlast_units::{Lba, Nanos};
 
@@ -64,6 +64,10 @@ impl Device for InService {
                 }
             }
         }
+    }
+
+    fn zones(&self) -> Option<&ZoneTable> {
+        either!(&self.device, device => device.zones())
     }
 
     fn hint(&self, upcoming: &[Command]) {

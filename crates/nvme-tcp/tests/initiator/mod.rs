@@ -5,11 +5,14 @@
 
 pub(crate) mod commands;
 pub(crate) mod wire;
+pub(crate) mod zones;
 
 use std::collections::BTreeMap;
 
 pub(crate) use commands::WireCommand;
 pub(crate) use wire::HostWire;
+#[allow(unused_imports, reason = "each test program uses its part")]
+pub(crate) use zones::reported;
 
 /// End of a command: its result and its data, or its status code with the type in bits 10 to 8.
 pub(crate) type CommandOutcome = Result<(u64, Vec<u8>), u16>;
@@ -89,6 +92,12 @@ impl<W: HostWire> HostLink<W> {
     /// Enables the controller, and checks that it is ready.
     pub(crate) fn enable(&mut self) {
         self.run(WireCommand::set_property(0x14, 0x0046_0001)).unwrap();
+        assert_eq!(self.run(WireCommand::get_property(0x1C, false)).unwrap().0, 1, "ready");
+    }
+
+    /// Enables the controller with all command sets that it has.
+    pub(crate) fn enable_all_sets(&mut self) {
+        self.run(WireCommand::set_property(0x14, 0x0046_0061)).unwrap();
         assert_eq!(self.run(WireCommand::get_property(0x1C, false)).unwrap().0, 1, "ready");
     }
 

@@ -12,6 +12,7 @@ impl HostQueue {
         let place = tag as usize;
         let Some(running) = self.running.get_mut(place).and_then(Option::as_mut) else { return };
         let failure = match answer {
+            DeviceAnswer::Failed(failure) if running.is_past_action(failure) => None,
             DeviceAnswer::Failed(failure) => Some(failure),
             DeviceAnswer::Done => None,
             DeviceAnswer::Data(data) => {
@@ -34,6 +35,14 @@ impl HostQueue {
                 running.placement = Some(report);
                 None
             }
+            DeviceAnswer::Appended(place) => {
+                running.place = place;
+                None
+            }
+            DeviceAnswer::Zones(list) => {
+                running.take_zones(list, self.link.as_ref());
+                None
+            }
         };
         if failure.is_none() && !running.plan.requests.is_empty() {
             self.due.push_back(tag);
@@ -53,12 +62,15 @@ impl HostQueue {
         let entry = running.entry;
         if let Some(failure) = failure {
             // A Copy that still reads has another end.
-            let is_write = entry.opcode() & 3 == 1 && running.plan.end == PlanEnd::Nothing;
+            let is_write = entry.opcode() & 3 == 1
+                && matches!(running.plan.end, PlanEnd::Nothing | PlanEnd::ReturnPlace);
             return self.fail(&entry, status_of(failure, is_write), 0);
         }
         let id = entry.command_id();
         match running.plan.end {
-            PlanEnd::Nothing | PlanEnd::CopyTo { .. } => self.succeed(id, 0, Vec::new()),
+            PlanEnd::Nothing | PlanEnd::CopyTo { .. } | PlanEnd::ManageZones(_) => {
+                self.succeed(id, 0, Vec::new());
+            }
             PlanEnd::Return => self.succeed(id, 0, running.gathered),
             PlanEnd::Compare if running.gathered == running.data => self.succeed(id, 0, Vec::new()),
             PlanEnd::Compare => self.fail(&entry, NvmeStatus::COMPARE_FAILURE, 0),
@@ -90,6 +102,7 @@ impl HostQueue {
                 }
                 self.succeed_with(&entry, request.part(&page));
             }
+            PlanEnd::ReturnPlace | PlanEnd::ReportZones(_) => self.end_in_zones(&running),
             end => self.end_placement(&entry, end, &running.placement.unwrap_or_default(), running.health),
         }
     }
@@ -122,6 +135,7 @@ fn status_of(failure: DeviceFailure, is_write: bool) -> NvmeStatus {
         DeviceFailure::Unreadable(_) => NvmeStatus::UNRECOVERED_READ,
         DeviceFailure::ReadOnly => NvmeStatus::READ_ONLY,
         DeviceFailure::OutOfRange => NvmeStatus::LBA_OUT_OF_RANGE,
+        DeviceFailure::Zone(refusal) => refusal.status(),
         DeviceFailure::Unavailable => NvmeStatus::NOT_READY,
         DeviceFailure::Internal => NvmeStatus::INTERNAL,
     }

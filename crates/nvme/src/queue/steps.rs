@@ -36,6 +36,9 @@ impl HostQueue {
                 return admin::begin(entry, data, id, controller, offer);
             }
             let facts = link.facts.as_ref().ok_or(NvmeStatus::SEQUENCE_ERROR)?;
+            if facts.has_zones() && !controller.properties.has_all_sets() {
+                return Err(NvmeStatus::INVALID_COMMAND_SET);
+            }
             let has_cache = controller.features.has_write_cache();
             io::plan(entry, data, facts, has_cache).map(AdminStep::Device)
         });
@@ -51,7 +54,10 @@ impl HostQueue {
         let (offset, is_long) = (entry.dword(11), entry.dword(10) & 7 == 1);
         let work = |set: Option<u64>| {
             let done = self.target.with(link.key, |controller| match set {
-                None => controller.properties.get(offset, is_long).map(|value| (value, false)),
+                None => {
+                    let has_zones = controller.facts.as_ref().is_some_and(|facts| facts.has_zones());
+                    controller.properties.get(offset, is_long, has_zones).map(|value| (value, false))
+                }
                 Some(value) => controller.properties.set(offset, is_long, value).map(|reset| (0, reset)),
             });
             done.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(|status| (status, 0))

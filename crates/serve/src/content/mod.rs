@@ -78,6 +78,7 @@ pub fn serve_content(
         namespaces: Vec::new(),
         placement: None,
         reclaim_unit: Bytes(0),
+        zones: None,
     };
     instant::serve(
         listen,
@@ -114,7 +115,10 @@ impl ContentDevice {
             | BlockOp::LbaStatus
             | BlockOp::Health
             | BlockOp::Placement
-            | BlockOp::UpdateHandle(_) => {
+            | BlockOp::UpdateHandle(_)
+            | BlockOp::Append { .. }
+            | BlockOp::ManageZone(_)
+            | BlockOp::ListZones(_) => {
                 unreachable!("the export has none of these")
             }
         }

@@ -14,7 +14,7 @@ impl ServedDevice {
         data: &[u8],
     ) -> Result<(), RefusedInput> {
         self.check_power()?;
-        let is_write = command.op == outlast_device::Op::Write;
+        let is_write = command.op.writes();
         // A write comes with its data, any other command without.
         let needed =
             if is_write { command.sectors as usize * outlast_units::SECTOR_BYTES as usize } else { 0 };

@@ -13,12 +13,14 @@ mod refused;
 mod snapshot;
 mod state;
 mod tags;
+mod zones;
 
 pub use events::DeviceEvent;
 pub(crate) use events::fault_in_words;
 pub(crate) use placement::PlacementReport;
 pub use refused::RefusedInput;
 pub use state::{ArrayState, DeviceKind, DeviceState, DriveState, MemberState, PassState, RepairState};
+pub(crate) use zones::write_offset;
 
 use crate::input::DeviceInput;
 use crate::store::FileStore;

@@ -75,8 +75,9 @@ impl ExportedDevice {
                 text: "too few good blocks or members are left: no writes are taken there",
             })),
             // The sectors of a namespace that is not there are none of the device's.
-            // Devices with zones are not exported, and no protocol here has commands for them.
-            Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::Zone(_) | Outcome::InvalidOpcode => {
+            Outcome::Zone(error) => Some(BlockReply::Failed(FailureKind::Zone(error).into())),
+            // Commands to zones are given to devices with zones only.
+            Outcome::OutOfRange | Outcome::InvalidNamespace | Outcome::InvalidOpcode => {
                 Some(BlockReply::Failed(FailureKind::OutOfRange.into()))
             }
         };
@@ -113,6 +114,7 @@ impl ExportedDevice {
                 let extents = self.device.extents(pending.command.lba, sectors);
                 Some(BlockReply::LostRuns(lost_runs(&wanted, &extents)))
             }
+            CommandPurpose::Append => Some(BlockReply::Appended(completion.result.0 * SECTOR_BYTES)),
             CommandPurpose::Single => Some(BlockReply::Done),
             CommandPurpose::Zeroing(index) => {
                 let next = self.zeroings.get_mut(index).and_then(RangeZeroing::next);

@@ -51,7 +51,10 @@ impl ExportedDevice {
             | BlockOp::Trim { .. }
             | BlockOp::WriteZeroes { .. }
             | BlockOp::Placement
-            | BlockOp::UpdateHandle(_) => {
+            | BlockOp::UpdateHandle(_)
+            | BlockOp::Append { .. }
+            | BlockOp::ManageZone(_)
+            | BlockOp::ListZones(_) => {
                 replies.push((origin, BlockReply::Failed(FailureKind::ReadOnly.into())));
             }
         }

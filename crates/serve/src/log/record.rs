@@ -7,20 +7,20 @@
 //! | 8 | time in nanoseconds |
 //! | 1 | kind |
 //! | 1 | operation of a command; 0 cut, 1 off, 2 on for power; member of a member read; 0 nothing, 1 shorn, 2 torn for a tear |
-//! | 2 | placement identifier of a write, or of a handle to be updated |
+//! | 2 | placement identifier of a write, or of a handle to be updated; action on a zone, by its place in the list of all |
 //! | 4 | tag of a command or of a member read; member to be replaced; bytes of a torn run; share of a shorn unit, numerator in the upper 16 bits |
 //! | 8 | first sector |
 //! | 4 | sectors |
 //! | 4 | namespace of a command |
 //! | 4 | flags: 1 forced unit access, or force; 2 limited retry |
-//! | | the bytes of a write; a fault as JSON; the text of a mark |
+//! | | the bytes of a write or an append; a fault as JSON; the text of a mark |
 //!
 //! Numbers are little-endian. A checksum covers the place of its record, so that a record is valid nowhere else: neither one of another image, nor
 //! one that a client has stored as data.
 
 use super::RecordPlace;
 use crate::input::{DeviceInput, PowerChange};
-use outlast_device::{Command, NamespaceId, Op, PlacementId, QueueId, Tag};
+use outlast_device::{Command, NamespaceId, Op, PlacementId, QueueId, Tag, ZoneAction};
 use outlast_media::{FaultSpec, ShornShare, UnitTear};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
@@ -32,6 +32,9 @@ pub(crate) const PAYLOAD_OFFSET: u64 = RECORD_HEADER as u64;
 pub(super) const RECORD_PREFIX: usize = 8;
 /// Longest payload in bytes, twice the longest write that clients may send.
 pub const MAX_PAYLOAD: usize = 64 << 20;
+
+/// Operations of commands.
+const OPS: [Op; 7] = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus, Op::Append, Op::ManageZone];
 
 const FORCE_FLAG: u32 = 1;
 const LIMITED_RETRY_FLAG: u32 = 2;
@@ -157,7 +160,11 @@ fn command_fields(tag: Tag, command: &Command) -> RecordFields {
     RecordFields {
         kind: 1,
         detail: command.op as u8,
-        placement: command.placement.0,
+        placement: if command.op == Op::ManageZone {
+            command.zone_action as u16
+        } else {
+            command.placement.0
+        },
         tag: tag.0,
         lba: command.lba.0,
         sectors: command.sectors,
@@ -171,6 +178,15 @@ pub(super) fn checksum(place: &RecordPlace, len: u32, body: &[u8]) -> u32 {
     // The place is part of it, so that a record of another image, segment or offset never passes for this one.
     let sum = crc32c::crc32c(&place.to_bytes());
     crc32c::crc32c_append(crc32c::crc32c_append(sum, &len.to_le_bytes()), body)
+}
+
+/// The placement identifier of a command, and the action of one to a zone, which have the same field; `None` for an action that there is none of.
+fn placement_of(op: Op, field: u16) -> Option<(PlacementId, ZoneAction)> {
+    if op == Op::ManageZone {
+        let action = ZoneAction::ALL.get(usize::from(field))?;
+        return Some((PlacementId(0), *action));
+    }
+    Some((PlacementId(field), ZoneAction::Open))
 }
 
 /// Decodes a record from its bytes after the checksum; `None` if they are no record, whatever the checksum says.
@@ -192,16 +208,17 @@ pub(super) fn decode(body: &[u8]) -> Option<LogRecord<'_>> {
     }
     let input = match kind {
         1 => {
-            let op = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::LbaStatus].into_iter();
-            let op = op.into_iter().find(|&op| op as u8 == detail)?;
-            let needed = if op == Op::Write { u64::from(sectors) * SECTOR_BYTES } else { 0 };
+            let op = OPS.into_iter().find(|&op| op as u8 == detail)?;
+            let needed = if op.writes() { u64::from(sectors) * SECTOR_BYTES } else { 0 };
             if payload.len() as u64 != needed {
                 return None;
             }
             let lba = Lba(u64::from_le_bytes(*lba));
+            let (placement, zone_action) = placement_of(op, u16::from_le_bytes(*placement))?;
             let command = Command {
                 namespace: NamespaceId(u32::from_le_bytes(*namespace)),
-                placement: PlacementId(u16::from_le_bytes(*placement)),
+                placement,
+                zone_action,
                 fua: force,
                 limited_retry: flags & LIMITED_RETRY_FLAG != 0,
                 ..Command::new(op, lba, sectors)

@@ -57,10 +57,13 @@ impl WireProtocol for NbdProtocol {
 
 /// An export in NBD's terms.
 fn export(facts: &ExportFacts) -> NbdExport {
+    // NBD has no zones, and so no way to know where the next write may go: it reads them.
+    let writes = ExportAbilities::WRITE | ExportAbilities::TRIM | ExportAbilities::ZEROES;
+    let abilities = if facts.zones.is_some() { facts.abilities.without(writes) } else { facts.abilities };
     let can = |ability: ExportAbilities, feature: ExportFeatures| {
-        if facts.abilities.has(ability) { feature } else { ExportFeatures::NONE }
+        if abilities.has(ability) { feature } else { ExportFeatures::NONE }
     };
-    let is_writable = facts.abilities.has(ExportAbilities::WRITE);
+    let is_writable = abilities.has(ExportAbilities::WRITE);
     let has_status = facts.abilities.has(ExportAbilities::STATUS);
     NbdExport {
         name: facts.name.clone(),
@@ -103,6 +106,7 @@ mod tests {
             namespaces: Vec::new(),
             placement: None,
             reclaim_unit: Bytes(0),
+            zones: None,
         }
     }
 

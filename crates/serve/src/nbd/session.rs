@@ -62,7 +62,11 @@ impl WireSession for NbdSession {
                     extents.iter().map(|(context, extents)| (*context, &extents[..])).collect();
                 self.connection.extents(id, &extents);
             }
-            BlockReply::LostRuns(_) | BlockReply::Health(_) | BlockReply::Placement(_) => {
+            BlockReply::LostRuns(_)
+            | BlockReply::Health(_)
+            | BlockReply::Placement(_)
+            | BlockReply::Appended(_)
+            | BlockReply::Zones(_) => {
                 unreachable!("NBD asks for none of them")
             }
             BlockReply::Failed(failure) => self.connection.fail(id, nbd_failure(failure)),
@@ -140,7 +144,7 @@ fn nbd_failure(failure: RequestFailure) -> ReplyFailure<'static> {
         FailureKind::Unreadable | FailureKind::Internal => ErrorCode::Io,
         FailureKind::ReadOnly => ErrorCode::Perm,
         FailureKind::SlowZeroes => ErrorCode::NotSup,
-        FailureKind::OutOfRange => ErrorCode::Inval,
+        FailureKind::OutOfRange | FailureKind::Zone(_) => ErrorCode::Inval,
         FailureKind::Unavailable => ErrorCode::Shutdown,
     };
     ReplyFailure { code, at: failure.at, text: failure.text }

@@ -49,6 +49,7 @@ fn offer() -> Arc<ExportOffer> {
         namespaces: Vec::new(),
         placement: None,
         reclaim_unit: Bytes(0),
+        zones: None,
     };
     Arc::new(ExportOffer::new(vec![export]).unwrap())
 }

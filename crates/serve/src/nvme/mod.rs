@@ -4,6 +4,7 @@
 mod keep_alive;
 mod names;
 mod session;
+mod zones;
 
 use std::net::SocketAddr;
 use std::slice;
@@ -11,14 +12,15 @@ use std::sync::Arc;
 
 use outlast_nvme::{
     FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, SubsystemFacts,
-    TargetOffer,
+    TargetOffer, ZoneFacts,
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::{HandleIsolation, PlacementConfig};
 
 use crate::net::ListenAddress;
 use crate::protocol::{
-    ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, OfferError, WireProtocol, WireSession,
+    ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportZones, OfferError, WireProtocol,
+    WireSession,
 };
 use session::NvmeSession;
 
@@ -71,7 +73,7 @@ fn subsystem(facts: &ExportFacts) -> Result<SubsystemFacts, OfferError> {
     let whole = ExportNamespace {
         offset: 0,
         size: facts.size,
-        block: facts.sizes.block,
+        block: facts.zones.map_or(facts.sizes.block, |zones| zones.block),
         is_read_only: false,
         identifiers: facts.placement.as_ref().map_or_else(Vec::new, identifiers),
     };
@@ -104,6 +106,19 @@ fn namespace(facts: &ExportFacts, own: &ExportNamespace, number: u32) -> Namespa
         is_writable: facts.abilities.has(ExportAbilities::WRITE) && !own.is_read_only,
         guid: names::identity(&name),
         identifiers: own.identifiers.clone(),
+        zones: facts.zones.map(|zones| zone_facts(zones, block, facts.namespaces.len())),
+    }
+}
+
+/// Zones of a namespace of blocks of `block` bytes. The zones that may be open or active at once are shared equally by the namespaces, of which there are
+/// `namespaces`, so that no host finds that others have taken what it was promised.
+fn zone_facts(zones: ExportZones, block: u64, namespaces: usize) -> ZoneFacts {
+    let share = |limit: u32| (limit / namespaces.max(1) as u32).max(1);
+    ZoneFacts {
+        size: zones.size.0 / block,
+        capacity: zones.capacity.0 / block,
+        most_active: share(zones.limits.active),
+        most_open: share(zones.limits.open),
     }
 }
 
@@ -146,6 +161,7 @@ mod tests {
             namespaces: Vec::new(),
             placement: None,
             reclaim_unit: Bytes(0),
+            zones: None,
         }
     }
 

@@ -11,6 +11,7 @@ use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::UNKNOWN_IDENTIFIER;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
+use super::zones;
 use crate::protocol::{
     BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag, SessionEnd,
     SessionEvent, WireSession,
@@ -136,6 +137,9 @@ fn block_request(request: DeviceRequest<'_>) -> BlockRequest<'_> {
         DeviceOp::LostBlocks => BlockOp::LbaStatus,
         DeviceOp::Health => BlockOp::Health,
         DeviceOp::Placement => BlockOp::Placement,
+        DeviceOp::Append { data, fua } => BlockOp::Append { data, fua },
+        DeviceOp::ManageZone(action) => BlockOp::ManageZone(zones::action(action)),
+        DeviceOp::ListZones(request) => BlockOp::ListZones(zones::query(request)),
         DeviceOp::UpdateHandle(identifier) => BlockOp::UpdateHandle(PlacementId(identifier)),
     };
     BlockRequest { tag: RequestTag(tag), offset, length: Bytes(length), op }
@@ -152,6 +156,8 @@ fn device_answer(reply: BlockReply) -> DeviceAnswer {
                 .collect(),
         ),
         BlockReply::Health(page) => DeviceAnswer::Health(page),
+        BlockReply::Appended(offset) => DeviceAnswer::Appended(offset),
+        BlockReply::Zones(list) => DeviceAnswer::Zones(zones::reports(&list)),
         BlockReply::Placement(report) => DeviceAnswer::Placement(Box::new(placement_report(&report))),
         BlockReply::Extents(_) => unreachable!("a controller does not ask for the state of sectors"),
         BlockReply::Failed(failure) => DeviceAnswer::Failed(device_failure(failure)),
@@ -179,6 +185,7 @@ fn device_failure(failure: RequestFailure) -> DeviceFailure {
         FailureKind::Unreadable => DeviceFailure::Unreadable(failure.at),
         FailureKind::ReadOnly => DeviceFailure::ReadOnly,
         FailureKind::OutOfRange => DeviceFailure::OutOfRange,
+        FailureKind::Zone(error) => DeviceFailure::Zone(zones::refusal(error)),
         FailureKind::Unavailable => DeviceFailure::Unavailable,
         FailureKind::SlowZeroes | FailureKind::Internal => DeviceFailure::Internal,
     }

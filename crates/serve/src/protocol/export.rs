@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::BitOr;
 
+use outlast_device::ZoneLimits;
 use outlast_settings::placement::PlacementConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
 use thiserror::Error;
@@ -31,10 +32,19 @@ impl ExportAbilities {
     pub(crate) const HEALTH: Self = Self(1 << 5);
     /// Flexible data placement: questions for its figures, updates of handles.
     pub(crate) const PLACEMENT: Self = Self(1 << 6);
+    /// Commands to zones. Writes go to write pointers only, so that protocols without zones offer no writes.
+    pub(crate) const ZONES: Self = Self(1 << 7);
 
     /// True if all of `other` are allowed.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+}
+
+impl ExportAbilities {
+    /// These without those of `other`.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 }
 
@@ -79,6 +89,21 @@ pub(crate) struct ExportFacts {
     pub(crate) placement: Option<PlacementConfig>,
     /// Bytes of a reclaim unit, as the device is made; 0 without flexible data placement.
     pub(crate) reclaim_unit: Bytes,
+    /// Zones, if the device has them.
+    pub(crate) zones: Option<ExportZones>,
+}
+
+/// Zones of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExportZones {
+    /// From the start of one zone to that of the next.
+    pub(crate) size: Bytes,
+    /// Bytes of a zone that can be written.
+    pub(crate) capacity: Bytes,
+    /// Unit of writes.
+    pub(crate) block: Bytes,
+    /// Most active and most open zones.
+    pub(crate) limits: ZoneLimits,
 }
 
 /// A namespace of an export: a range of its bytes.
@@ -108,6 +133,14 @@ impl ExportFacts {
             BlockOp::Placement | BlockOp::UpdateHandle(_) => {
                 return self.abilities.has(ExportAbilities::PLACEMENT) && (offset, length) == (0, 0);
             }
+            BlockOp::ManageZone(_) => {
+                return self.abilities.has(ExportAbilities::ZONES)
+                    && (offset < self.size.0 && offset.is_multiple_of(self.sizes.block.0), length)
+                        == (true, 0);
+            }
+            BlockOp::ListZones(_) => (u64::MAX, ExportAbilities::ZONES),
+            BlockOp::Append { data, .. } if data.len() as u64 != length => return false,
+            BlockOp::Append { .. } => (self.sizes.longest.0, ExportAbilities::WRITE | ExportAbilities::ZONES),
             BlockOp::Read { .. } => (self.sizes.longest.0, ExportAbilities::NONE),
             BlockOp::Write { data, .. } if data.len() as u64 != length => return false,
             BlockOp::Write { .. } => (self.sizes.longest.0, ExportAbilities::WRITE),
@@ -178,6 +211,7 @@ mod tests {
             namespaces: Vec::new(),
             placement: None,
             reclaim_unit: Bytes(0),
+            zones: None,
         }
     }
 

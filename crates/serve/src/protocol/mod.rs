@@ -16,9 +16,12 @@ use std::time::Duration;
 
 use crate::net::ListenAddress;
 pub use export::OfferError;
-pub(crate) use export::{ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes};
+pub(crate) use export::{
+    ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes, ExportZones,
+};
 pub(crate) use request::{
-    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag,
+    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag, ZoneList,
+    ZoneListQuery,
 };
 
 /// A protocol: what all its sessions share.

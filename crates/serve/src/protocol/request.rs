@@ -1,7 +1,7 @@
 //! Requests to devices, and the replies.
 
 use outlast_device::health_log::PAGE_BYTES;
-use outlast_device::{Extent, PlacementId, SectorRun};
+use outlast_device::{Extent, PlacementId, SectorRun, ZoneAction, ZoneDescriptor, ZoneError, ZoneState};
 use outlast_units::Bytes;
 
 use crate::device::PlacementReport;
@@ -68,6 +68,35 @@ pub(crate) enum BlockOp<'a> {
     Placement,
     /// The reclaim unit handle of this placement identifier is to refer to an empty reclaim unit; answered with [`BlockReply::Done`].
     UpdateHandle(PlacementId),
+    /// Write at the write pointer of the zone that begins at the offset, answered with [`BlockReply::Appended`].
+    Append {
+        /// The bytes to write, lent as those of a write.
+        data: &'a [u8],
+        /// Forced unit access.
+        fua: bool,
+    },
+    /// Action on the zone that begins at the offset; answered with [`BlockReply::Done`].
+    ManageZone(ZoneAction),
+    /// Question for the zones that begin in the range, answered with [`BlockReply::Zones`]. May be as long as the export.
+    ListZones(ZoneListQuery),
+}
+
+/// A question for zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ZoneListQuery {
+    /// Whether zones in a state are listed, by the numbers of the states.
+    pub(crate) states: [bool; ZoneState::ALL.len()],
+    /// Most zones to list: the first.
+    pub(crate) most: u32,
+}
+
+/// Zones that begin in a range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ZoneList {
+    /// Number of zones of the states that were asked for, whether listed or not.
+    pub(crate) count: u64,
+    /// The first of them, in order of address.
+    pub(crate) zones: Vec<ZoneDescriptor>,
 }
 
 /// The answer to a request.
@@ -85,6 +114,10 @@ pub(crate) enum BlockReply {
     Health(Box<[u8; PAGE_BYTES]>),
     /// Figures of flexible data placement.
     Placement(Box<PlacementReport>),
+    /// Offset in the export of the first byte that an append has written.
+    Appended(u64),
+    /// Zones.
+    Zones(ZoneList),
     /// Failure, of any request.
     Failed(RequestFailure),
 }
@@ -110,6 +143,8 @@ pub(crate) enum FailureKind {
     SlowZeroes,
     /// A range that the device does not have.
     OutOfRange,
+    /// The zone does not allow it.
+    Zone(ZoneError),
     /// The device has no power, or the server is going down.
     Unavailable,
     /// The server itself has failed.

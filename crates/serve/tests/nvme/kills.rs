@@ -18,7 +18,7 @@ const UNITS: u64 = 24;
 const KILLS: u64 = 40;
 
 /// Copies an image as a process leaves it that is killed: the log last, since it grows meanwhile.
-fn copy_image(from: &Path, to: &Path) {
+pub(super) fn copy_image(from: &Path, to: &Path) {
     for part in ["", "checkpoints", "log"] {
         fs::create_dir_all(to.join(part)).unwrap();
         let Ok(entries) = fs::read_dir(from.join(part)) else { continue };

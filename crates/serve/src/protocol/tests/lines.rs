@@ -227,7 +227,11 @@ impl WireSession for LineSession {
                     extents.iter().map(|run| format!("{}:{}", run.sectors, state(run))).collect();
                 self.say(format!("MAP {tag} {}", runs.join(" ")));
             }
-            BlockReply::LostRuns(_) | BlockReply::Health(_) | BlockReply::Placement(_) => {
+            BlockReply::LostRuns(_)
+            | BlockReply::Health(_)
+            | BlockReply::Placement(_)
+            | BlockReply::Appended(_)
+            | BlockReply::Zones(_) => {
                 unreachable!("lines ask for none of them")
             }
             BlockReply::Failed(failure) => {
