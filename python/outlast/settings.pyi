@@ -664,9 +664,8 @@ class DeviceFtlMapCache(Setting):
     64. Default: 0.
     """
     size: Setting
-    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
-    for each core and what
-    `prefetch` adds.
+    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least two
+    pages for each core, and as many more as `prefetch` says.
     """
 
 class DeviceFtlMapFlush(Setting):

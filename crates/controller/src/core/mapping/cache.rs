@@ -58,6 +58,9 @@ pub struct MapCache {
 
 impl MapCache {
     /// No page yet of the `pages` of a table, of which `room` fit.
+    ///
+    /// # Panics
+    /// If none fits.
     pub fn new(pages: u32, room: u32) -> Self {
         assert!(room != 0, "a cache of no page");
         Self {
