@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist release try-packages first-policy ten-minutes docs rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -33,6 +33,7 @@ BRING_UV = { rm -rf .venv; base=$$(command -v $(PYTHON)); \
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 	@$(BIN)/python python/outlast/report/bundle.py
+	-@$(BIN)/python tests/axe.py
 
 # While Python's packages come, which keeps one core busy: what most of the crates wait for.
 begun:
@@ -87,7 +88,7 @@ random-scenarios: setup ## COUNT=5000 scenarios drawn at random from seed FIRST=
 # How many rounds of property tests, each by a seed of its own.
 ROUNDS ?= 8
 
-nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust tests, long lives of drives, ten thousand configurations of handles, forged state, random scenarios, all pages of the site, and the mutations that tests must find
+nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust tests, long lives of drives, ten thousand configurations of handles and of SLC caches, forged state, random scenarios, all pages of the site, and the mutations that tests must find
 	@for round in $$(seq $(ROUNDS)); do \
 	  export PROPTEST_RNG_SEED=$$((RANDOM << 15 | RANDOM)); echo "== Round $$round: PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
 	  cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast; \
@@ -97,6 +98,8 @@ nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust
 	@PROPTEST_CASES=200 cargo nextest run --locked --cargo-quiet --package outlast-ssd mount::
 	@echo "== Ten thousand configurations of handles"
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only configurations::
+	@echo "== Ten thousand SLC caches"
+	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only slc_cache::
 	@echo "== Forged state"
 	@seed=$$((RANDOM << 15 | RANDOM)); echo "PROPTEST_RNG_SEED=$$seed"; \
 	  OUTLAST_FORGED_SEEDS=100 OUTLAST_ALL_CASES=1 PROPTEST_RNG_SEED=$$seed cargo nextest run --locked --cargo-quiet --package outlast-serve --package outlast-array forged:: own_state::
@@ -216,6 +219,19 @@ release: .venv/tools $(ZIG)/installed ## all files of a release in dist/outlast-
 	@$(BIN)/python python/outlast/report/bundle.py --required
 	@$(NAME_COMMIT); PYTHONPATH=$(CURDIR)/$(ZIG) $(BIN)/python release/make.py $(ARGS)
 
+capi: ## liboutlast, the C interface, into python/outlast/lib: for `outlast c-api --lib`
+	cargo build --locked --release --quiet --package outlast-capi
+	@mkdir -p python/outlast/lib
+	@library=liboutlast.$$([ "$$(uname)" = Darwin ] && echo dylib || echo so); \
+	  cp target/release/$$library python/outlast/lib/ && strip -S python/outlast/lib/$$library 2>/dev/null || true
+	@echo "== liboutlast: $(CURDIR)/python/outlast/lib"
+
+# The tag of a release, where there is one.
+TAG ?=
+
+release-dry-run: .venv/tools ## what would stop a release on a hosted runner, without building or uploading anything (TAG=v0.1.0)
+	@PYTHONPATH=python $(BIN)/python release/dry_run.py --tag "$(TAG)"
+
 # Wheels have no tag for a level of x86-64: this one says itself, when it is imported, that the processor is too old for it.
 LEVEL := python/outlast/_level.txt
 
@@ -229,12 +245,19 @@ WHEEL ?= $(wildcard dist/*.whl)
 first-policy: $(if $(WHEEL),.venv/tools,wheel) ## seconds from pip install of the wheel (WHEEL=...) to the plot of a policy of one's own, in a fresh venv
 	@$(BIN)/python tests/first_policy.py $(or $(WHEEL),dist/*.whl)
 
+first-use: setup ## five tasks of new users by the clock: a researcher, an engineer, a database, arrays, a class (TASKS=teacher)
+	@$(BIN)/python tests/first_use/run.py $(TASKS)
+
 ten-minutes: $(if $(WHEEL),.venv/tools,wheel) ## seconds of every command of docs/guide/ten-minutes.md, from pip install of the wheel (WHEEL=...), in a fresh venv
 	@$(BIN)/python tests/ten_minutes.py $(or $(WHEEL),dist/*.whl) $(ARGS)
 
 docs: setup ## the documentation as a site in site/, with the output of the notebooks of examples/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
+
+results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (ten minutes of CPU)
+	$(BIN)/outlast reproduce drives warp cachelib-fdp --traces /nowhere --out out/results
+	$(BIN)/python docs/make_results.py out/results/reproduction.json
 
 rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json
 	paper=$${PAPER:-$$($(BIN)/python docs/make_verdicts.py --turn $$(git rev-list --count HEAD 2>/dev/null || echo 0))} && \

@@ -155,7 +155,7 @@ def test_the_command_is_a_thin_client(served: outlast.Served) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("error: fault.die = 99") and refused.stderr.count("\n") == 1
     nobody = call("ctl", "nobody", "state", check=False)
-    assert nobody.returncode == 2 and "nobody serves there" in nobody.stderr
+    assert nobody.returncode == 2 and "no server listens there" in nobody.stderr
     unknown = call("ctl", "sate", check=False)
     assert unknown.returncode == 2 and 'no command "sate"' in unknown.stderr
 

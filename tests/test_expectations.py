@@ -116,3 +116,22 @@ def test_limits_that_cannot_be_judged_are_refused_before_the_run(
 
 def test_the_outcome_is_not_written_over_the_scenario(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
     refused(outlast, tmp_path, "run", tiny, "--junit", tiny.name, says=[tiny.name, "is read by this command"])
+
+
+@pytest.mark.parametrize("name", ["result.json", "scenario.toml", "latency.parquet"])
+def test_the_outcome_is_not_written_over_a_file_of_the_result(
+    outlast: Outlast, tmp_path: Path, tiny: Path, name: str
+) -> None:
+    says = [name, "of the result in out"]
+    for option in ("--junit", "--report"):
+        refused(outlast, tmp_path, "run", tiny, "--out", "out", option, f"./out/{name}", says=says)
+
+
+def test_the_outcome_on_standard_output_is_all_of_it(outlast: Outlast, tmp_path: Path, expecting: Path) -> None:
+    done = outlast("run", expecting, "--junit", "-", check=False)
+    assert done.returncode == 1
+    assert ElementTree.fromstring(done.stdout).get("failures") == "1"
+    assert not (tmp_path / "-").exists()
+    says = ["--json and --junit - both print on standard output"]
+    refused(outlast, tmp_path, "run", expecting, "--junit", "-", "--json", says=says)
+    refused(outlast, tmp_path, "run", expecting, "--report", "-", says=["-: this is not written to standard output"])

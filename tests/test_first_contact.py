@@ -26,7 +26,7 @@ def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
     assert [line.rstrip(":") for line in text.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
 
 
-@pytest.mark.parametrize("command", ["run", "sweep", "report", "snapshot", "fit", "reproduce"])
+@pytest.mark.parametrize("command", ["run", "sweep", "report", "snapshot", "fit", "reproduce", "plot", "table"])
 def test_every_command_that_writes_takes_the_same_option(outlast: Outlast, command: str) -> None:
     assert "-o, --out" in outlast(command, "--help").stdout
 

@@ -150,6 +150,17 @@ def test_without_the_token_nothing_can_be_changed(browser: Any, served: outlast.
     assert "token" in browser.find_element("id", "footer").text
 
 
+def test_spares_are_named_and_empty_charts_have_no_scale(browser: Any) -> None:
+    with outlast.serve(ARRAY, {"array.spares": 1}, http=True) as served:
+        opened(browser, served)
+        names = [each.text for each in browser.find_elements("css selector", "#drives h3")]
+        assert names == ["Drive 0", "Drive 1", "Drive 2", "Drive 3", "Spare 4"]
+        empty = [each.get_attribute("data-empty") for each in browser.find_elements("css selector", "#charts canvas")]
+        assert set(empty) == {"true"}
+        served.fault("die", device=2, die=0)
+        until(browser, lambda page: "Drive 2, 1 die failed or failing" in page.find_element("id", "drives").text)
+
+
 def test_it_fits_a_telephone(browser: Any, served: outlast.Served) -> None:
     metrics = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

@@ -119,7 +119,7 @@ def test_a_pace_follows_the_host() -> None:
 WRONG: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "raises": ("repair", lambda _: 1 // 0, "ZeroDivisionError: "),
     "no way": ("repair", lambda _: "prayer", "returned 'prayer': must be die, assist, rebuild, a number of seconds"),
-    "no time": ("repair", lambda _: 0, "returned 0: a repair is put off for more than 0 and at most 3600000 seconds"),
+    "no time": ("repair", lambda _: 0, "returned 0: a delay of a repair must be above 0 and at most 3600000 seconds"),
     "no rate": ("rebuild", lambda _: "fast", "returned 'fast': must be a number or None; it saw now_ns = "),
     "no bytes": ("rebuild", lambda _: 0, "returned 0 bytes a second, which must be at least 1 and finite"),
     "no scores": ("repair_order", lambda _: [1.0], "returned 1 scores for "),

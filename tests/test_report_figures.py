@@ -12,7 +12,7 @@ import pytest
 from outlast import endurance
 from outlast.report import dies, errors, findings, repair, timeline
 from outlast.report import endurance as endured
-from outlast.report.figure import Figure
+from outlast.report.figure import Figure, latency_axis
 from outlast.report.jobs import job_table
 from outlast.report.latency import FEW, FEW_NOTE
 from outlast.report.names import terabytes
@@ -154,7 +154,7 @@ def test_windows_without_writes_are_gaps() -> None:
 def test_a_window_with_few_writes_does_not_flatten_the_others() -> None:
     figure = amplified([10] * 14 + [0.3], [20] * 14 + [15])
     assert figure.layout["yaxis"]["range"] == [0, pytest.approx(1.3 * 3)]
-    assert figure.hint.endswith("axis cut, windows with few writes reach 51")
+    assert figure.hint.endswith("the axis ends here; windows with few writes reach 51")
     assert "range" not in amplified([10] * 15, [20] * 15).layout["yaxis"]
 
 
@@ -179,3 +179,12 @@ def test_repairs_are_dots_with_values_and_the_scale_of_space_is_said() -> None:
     assert space.layout["yaxis"]["range"] == pytest.approx([0.75, 0.85])
     assert space.hint.endswith("scale from 0.75 to 0.85")
     assert {trace["type"] for trace in (*figure.data, *space.data)} == {"scatter"}
+
+
+@pytest.mark.parametrize(("low", "high"), [(60, 300), (60, 3000), (50, 60_000), (1, 1e6), (0.5, 0.6)])
+def test_an_axis_of_latencies_names_two_ticks_and_marks_those_between(low: float, high: float) -> None:
+    shown = latency_axis(low, high)
+    first, last = (10**end for end in shown["range"])
+    named = [tick for tick in shown["tickvals"] if first <= tick <= last]
+    assert 2 <= len(named) <= 16
+    assert sum(first <= tick <= last for tick in shown["minor"]["tickvals"]) >= 1

@@ -25,7 +25,7 @@ CAPACITY = 1 << 34
 QUICK = Setting(PAPER.modes["quick"], SCENARIOS / "drives")
 MAX, P5520, PM9A3, PE8110 = common.DRIVES
 WAF, RATES = PAPER.figures[:2]
-PRESETS = sorted((SCENARIOS / "presets" / "drives").glob("*.toml"))
+PRESETS = sorted(file for file in (SCENARIOS / "presets" / "drives").glob("*.toml") if file.stem != "wd-zn540")
 SECTORS = {
     "hynix-pe8110-960g": 1_875_385_008,
     "kioxia-cm7r-3840g": 7_501_476_528,

@@ -95,7 +95,7 @@ def test_namespaces_and_handles_are_figures_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--nvme", "tcp:0.0.0.0:0"), '--nvme "tcp:0.0.0.0:0": is not of this machine alone'),
+        (("--nvme", "tcp:0.0.0.0:0"), '--nvme "tcp:0.0.0.0:0": other machines can reach it'),
         (("--nvme", "4420"), '--nvme "4420": must be'),
         (("--nvme", "tcp:127.0.0.1:0", "--tls-cert", "c.pem", "--tls-key", "k.pem"), "--tls offer"),
         (("--nvme", "tcp:127.0.0.1:0", "--export", "two words"), "neither spaces"),

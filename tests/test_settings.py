@@ -40,14 +40,15 @@ def test_every_setting_of_a_scenario_is_there() -> None:
         assert not unknown, unknown
 
 
-MOST_SETTINGS = 326
+MOST_SETTINGS = 337
 """Settings that take a value. One more has a committed scenario that needs it, or takes the place of another.
 
 281, and `workload.trace.streams`, `device.hazards.by_age` and `age`, `policies.predict`,
 `array.limited_retry` and `device.reliability.limited_retries`,
 `device.ftl.gc.token.rate`, and `device.controller.pauses.every` and `length`, the three of `device.placement`,
 `namespace`, `expect`, the eight of `workload.trace.columns`, of which the example `trace-columns` sets each, the ten of
-`device.zones` with the twelve of `workload.zoned`, and `device.controller.command_costs.append`.
+`device.zones` with the twelve of `workload.zoned`, `device.controller.command_costs.append`, and the eleven of
+`device.slc_cache`.
 """
 
 

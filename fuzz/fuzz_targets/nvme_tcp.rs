@@ -24,6 +24,7 @@ fn offer() -> TargetOffer {
         is_writable: true,
         guid: [1; 16],
         identifiers: vec![1, 0],
+        zones: None,
     };
     let offset = BLOCKS / 2 * 512;
     let second =

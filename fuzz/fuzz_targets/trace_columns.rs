@@ -1,4 +1,4 @@
-//! Any bytes through the readers of tables and of block events: no panic, no endless loop.
+//! Any bytes through the readers of tables, of caches' traces and of block events: no panic, no endless loop.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,6 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
         TraceFormat::Fiu,
         TraceFormat::Tencent,
         TraceFormat::Systor,
+        TraceFormat::K5,
+        TraceFormat::CloudPhysics,
+        TraceFormat::OracleGeneral,
         TraceFormat::Biosnoop,
         TraceFormat::BlockRq,
     ] {

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from outlast.serving import Served, serve
     from outlast.simulation import Simulation, State, open, restore  # noqa: A004 - `outlast.open`
     from outlast.sweeps import Sweep, load_sweep, sweep
+    from outlast.sweeps.spec import SweepError
     from outlast.traces import trace_convert, trace_info
     from outlast.why import Explanation, explain
 
@@ -69,6 +70,7 @@ _HOMES = {
     "Simulation": "outlast.simulation",
     "State": "outlast.simulation",
     "Sweep": "outlast.sweeps",
+    "SweepError": "outlast.sweeps.spec",
     "Explanation": "outlast.why",
     "compare": "outlast.comparison",
     "Estimate": "outlast.costs",
@@ -118,6 +120,7 @@ __all__ = [
     "Simulation",
     "State",
     "Sweep",
+    "SweepError",
     "WorkloadError",
     "__version__",
     "compare",

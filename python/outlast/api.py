@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import re
@@ -137,6 +138,7 @@ def run(
     scenario: ScenarioLike | Sequence[ScenarioLike],
     overrides: Overrides | None = None,
     *,
+    seed: int | None = None,
     progress: Progress | bool | None = None,
     any_memory: bool = False,
     log_near: Path | None = None,
@@ -144,9 +146,9 @@ def run(
 ) -> Result:
     """Runs a scenario: a preset's name, a file's path, settings as a dictionary, or a list of these (later ones win).
 
-    `progress=True` shows a bar, in a terminal or a notebook; a function is called as `Progress` says.
-    Ctrl-C stops within a second and gives a result marked `partial`; a second Ctrl-C raises `KeyboardInterrupt`.
-    Other Python threads go on while it runs.
+    `seed` wins over that of the scenario. `progress=True` shows a bar; a function is called as `Progress` says.
+    Ctrl-C stops within a second and gives a result marked `partial`; a second one raises `KeyboardInterrupt`. Other
+    Python threads go on while it runs.
     A run that needs more memory than is free is refused, unless `any_memory` says otherwise.
     The log of requests, where `run.log` names one, is `Result.log`; it is written with the result, or here where its
     path is absolute. Until then its rows are in a folder of their own in `log_near`, or where temporary files go.
@@ -156,6 +158,7 @@ def run(
     from outlast.notebook import bar
 
     chosen, changes, makers = whole(scenario, overrides, policies)
+    changes += [] if seed is None else [("seed", str(seed))]
     toml = _core.resolve(chosen, changes, "toml")
     check_limits(toml)
     if not any_memory:
@@ -291,8 +294,6 @@ def show_preset(name: str) -> str:
     """The text of a preset's scenario file, with the source of each number."""
     known = {preset: text for preset, _, text in _core.presets()}
     if name not in known:
-        import difflib
-
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
         raise ScenarioError(f'no preset "{name}"; {hint}')

@@ -36,6 +36,10 @@ class MediumError(DriveError):
     """Data could not be read by any means that the drive has (EIO)."""
 
 
+for _error in (OutputError, ControlError, DriveError, MediumError):
+    # Their public place, which tracebacks show.
+    _error.__module__ = "outlast"
+
 __all__ = [
     "ControlError",
     "DeviceError",

@@ -95,6 +95,8 @@ def _write_data(result: Result, folder: Path) -> None:
 
 def check_file(path: Path) -> None:
     """Checks that a file could be written there, leaving nothing behind. Its folder must be there."""
+    if str(path) == "-":
+        raise OutputError("-: this is not written to standard output; name a file")
     if path.is_dir():
         raise OutputError(f"{path}: is a folder, not a file")
     if not path.parent.exists():
@@ -155,6 +157,14 @@ def _put_in_place(staging: Path, path: Path) -> None:
     except OSError as error:
         raise cannot_write(path, error) from error
     interrupts.note_written(str(path))
+
+
+def check_not_kept(path: Path, folder: Path) -> None:
+    """Checks that a file to be written is none of those that a result in `folder` keeps."""
+    inner = Path(os.path.abspath(path))
+    of_result = inner.name in ("result.json", "scenario.toml") or inner.suffix == ".parquet"
+    if inner.parent == Path(os.path.abspath(folder)) and of_result:
+        raise OutputError(f"{path}: is a file of the result in {folder}; name another")
 
 
 def check_writable(path: Path) -> None:

@@ -347,6 +347,8 @@ class Device(Setting):
     """
     scrub: DeviceScrub
     """Moving data before it becomes unreadable. Absent: never."""
+    slc_cache: DeviceSlcCache
+    """A cache of superblocks with few bits a cell, into which the host writes first. Absent: none."""
     timing: DeviceTiming
     """How long flash operations take."""
     zones: DeviceZones
@@ -527,6 +529,8 @@ class DeviceFtl(Setting):
     """User capacity. Give this or `over_provisioning`."""
     gc: DeviceFtlGc
     """Garbage collection."""
+    map_cache: DeviceFtlMapCache
+    """A mapping table that does not fit in memory: how much of it does. Absent: all of it."""
     map_flush: DeviceFtlMapFlush
     """Flushes of the mapping table to flash. Absent: it is in the controller's memory only, and costs nothing."""
     mapping_unit: Setting
@@ -648,6 +652,21 @@ class DeviceFtlGcToken(Setting):
     window: Setting
     """Over what time the host's rate is averaged; 10 us to 10 s.
     Default: "50ms".
+    """
+
+class DeviceFtlMapCache(Setting):
+    host_lookup: Setting
+    """Time that the flash core takes for each look-up, as the table lies in the host's memory (HMB). Default: 0, it
+    lies in the drive's.
+    """
+    prefetch: Setting
+    """Pages after a missing one that are read with it when the page before was the one that was missing last. 0 to
+    64. Default: 0.
+    """
+    size: Setting
+    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
+    for each core and what
+    `prefetch` adds.
     """
 
 class DeviceFtlMapFlush(Setting):
@@ -1068,6 +1087,43 @@ class DeviceScrub(Setting):
     - block: A block of one plane of one die.
     """
 
+class DeviceSlcCache(Setting):
+    bits_per_cell: Setting
+    """Bits of a cell that the cache uses. Default: 1, SLC."""
+    dynamic_share: Setting
+    """Share of the free superblocks, and of those that the cache has already, that are lent to the dynamic cache, 0 to
+    1. 1: the whole drive is a cache while it is empty. Default: 1 if `dynamic_size` is given, else 0.
+    """
+    dynamic_size: Setting
+    """Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`."""
+    endurance: Setting
+    """P/E cycles after which a block that was used for the cache is retired. Default: never."""
+    fold_after_idle: Setting
+    """Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default:
+    never.
+    """
+    fold_from: Setting
+    """Share of the cache, above 0 and up to 1, from which on it is folded while the host writes. Default: only when
+    space is short, or when the host waits for folding.
+    """
+    native_bits_per_cell: Setting
+    """Bits of a cell outside the cache: 2 (MLC), 3 (TLC), 4 (QLC). Default: the page rows that are programmed in one
+    shot (`ftl.one_shot`), else the page types for which `timing.program` or `timing.read` has times, else 3.
+    """
+    program: Setting
+    """tPROG of the cache's pages."""
+    read: Setting
+    """tR of the cache's pages."""
+    static_size: Setting
+    """Bytes of the static cache: its superblocks are used for nothing else. Rounded up to whole superblocks. Default:
+    0.
+    """
+    when_full: Setting
+    """What a write of the host does when the cache is full. Default: `direct`.
+    - direct: It goes to superblocks with all bits at once.
+    - fold: It waits until a part of the cache has been folded.
+    """
+
 class DeviceTiming(Setting):
     bus: Setting
     """Bandwidth of one channel."""
@@ -1477,7 +1533,7 @@ class WorkloadTrace(Setting):
     - C: Completed.
     """
     file: Setting
-    """The file: plain, gzip or zstd.
+    """The file: plain, or packed by gzip, zstd, bzip2, xz or zip.
     Default: "".
     """
     format: Setting  # type: ignore[assignment]
@@ -1502,6 +1558,11 @@ class WorkloadTrace(Setting):
     - tencent: Tencent cloud block storage: `time,offset,size,0|1,volume`; seconds and sectors, 0 = read.
     - systor-17: Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is
       neither R nor W are left out.
+    - k5cloud: Fujitsu's K5 cloud: `volume,time,R|W,offset,size`; seconds and bytes.
+    - cloudphysics-csv: A `CloudPhysics` trace as libCacheSim has it in CSV: `version,time,op,size,lbn`; seconds,
+      SCSI's numbers of commands, bytes and sectors.
+    - oracle-general: libCacheSim's `oracleGeneral`, binary. All its requests are reads: a cache's trace does not
+      tell.
     - biosnoop: bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
     - block-rq: The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left
       out.

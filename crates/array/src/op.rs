@@ -13,7 +13,7 @@ pub(crate) struct HostCommand {
     /// Parts not yet done.
     pub(crate) left: u32,
     pub(crate) outcome: Outcome,
-    /// Data to be written, or read so far; empty if bytes are not kept.
+    /// Data to be written, or read so far; empty if bytes are not kept, and where the operation that writes all of it has taken it.
     pub(crate) data: Vec<u8>,
 }
 

@@ -80,8 +80,18 @@ impl ParityCode {
     fn compute(&self, data: &[Vec<u8>], range: Range<usize>, parity: usize, target: &mut [u8]) {
         match self.rows.get(parity) {
             Some(row) => {
-                let sources: Vec<&[u8]> = data.iter().map(|cell| &cell[range.clone()]).collect();
-                row.rebuild(&sources, &mut [target]).expect(FITS);
+                // Few are listed without asking for memory.
+                let (mut few, many): ([&[u8]; 8], Vec<&[u8]>);
+                let own = data.iter().map(|cell| &cell[range.clone()]);
+                let sources = if data.len() <= 8 {
+                    few = [&[]; 8];
+                    few.iter_mut().zip(own).for_each(|(source, cell)| *source = cell);
+                    &few[..data.len()]
+                } else {
+                    many = own.collect();
+                    &many
+                };
+                row.rebuild(sources, &mut [target]).expect(FITS);
             }
             None => target.copy_from_slice(&data[0][range]),
         }

@@ -42,6 +42,11 @@ impl SpareCells {
         }
     }
 
+    /// Keeps the memory of `cell` for those to come.
+    pub(crate) fn give(&mut self, cell: Vec<u8>) {
+        self.cells.give(cell);
+    }
+
     /// Takes back the cells of an operation that has ended.
     pub(crate) fn take_back(&mut self, mut list: Vec<Vec<u8>>) {
         list.drain(..).for_each(|cell| self.cells.give(cell));

@@ -14,6 +14,10 @@ outlast_units::counters! {
         pub buffer_hits: u64,
         /// Mapping units that host reads found in the read cache.
         pub read_cache_hits: u64,
+        /// Mapping units that host commands asked for whose page of the mapping table was in memory, where not all are.
+        pub map_hits: u64,
+        /// Mapping units whose page was not.
+        pub map_misses: u64,
         /// Mapping units that the host wrote in place of older ones in the write buffer: these were never programmed.
         pub coalesced_writes: u64,
         /// Units of which the host wrote only a part, so that the rest had to be kept.

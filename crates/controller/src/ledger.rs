@@ -40,6 +40,12 @@ impl Story {
         self.until = now;
     }
 
+    /// Waited for an entry of the mapping table.
+    fn waits_for_map(&mut self, since: Nanos, until: Nanos) {
+        self.spend(since.max(self.until), Cause::Firmware);
+        self.spend(until.max(self.until), Cause::Map);
+    }
+
     /// A read of which `way` tells has ended now; until it began, `before` was the cause.
     fn read(&mut self, now: Nanos, way: &ReadAccount, before: Cause) {
         self.spend(now - way.total(), before);
@@ -79,6 +85,8 @@ struct Account {
     /// Moment at which that data leaves it.
     ready: Nanos,
     is_open: bool,
+    /// Since when and until when the unit that went on last waited for its entry of the mapping table.
+    mapped: Option<(Nanos, Nanos)>,
 }
 
 /// What a unit has gone through that waits outside the flash room, and how long its core had been short of space by then.
@@ -148,6 +156,15 @@ impl Ledger {
         }
     }
 
+    /// A unit of `request` goes on that has waited since `since` for its entry of the mapping table.
+    pub(crate) fn mapped(&mut self, since: Nanos, now: Nanos, request: HostRequestId) {
+        if let Some(own) = self.account(request) {
+            own.mapped = Some((since, now));
+            own.current = own.common;
+            own.current.waits_for_map(since, now);
+        }
+    }
+
     /// A read for `work` has ended, of which `way` tells; `is_over` says whether it has given all that was wanted.
     pub(crate) fn has_read(&mut self, now: Nanos, work: &mut UnitWork, way: &ReadAccount, is_over: bool) {
         if work.story != NIL {
@@ -163,6 +180,10 @@ impl Ledger {
             }
         } else if let Some(own) = self.account(work.request) {
             own.current = own.common;
+            // Of units that waited for different pages of the table, each has the wait of that which went on last before it was read.
+            if let Some((since, until)) = own.mapped.filter(|&(_, until)| until <= now - way.total()) {
+                own.current.waits_for_map(since, until);
+            }
             own.current.read(now, way, Cause::Firmware);
         }
     }

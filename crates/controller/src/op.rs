@@ -3,7 +3,7 @@
 use crate::commands::HostRequestId;
 use outlast_ftl::ReadCause;
 use outlast_units::slab::NIL;
-use outlast_units::{CoreId, DieId, Lpn, Pu};
+use outlast_units::{CoreId, DieId, Lpn, ModeId, Pu};
 
 pub use outlast_flash::InternalTask;
 
@@ -32,6 +32,8 @@ pub enum OpKind {
     ListRead,
     /// Read of a unit that another core is to hold.
     MoveRead,
+    /// Read of a page of the mapping table, for units of the host that wait for it.
+    MapRead,
 }
 
 /// How far down the recovery ladder a read is.
@@ -217,7 +219,16 @@ impl OpKind {
         matches!(self, Self::HostProgram | Self::RelocationProgram)
     }
 
-    /// Why a read of this kind, not one again, is made.
+    /// Why a read of this kind, not one again, is made of a superblock in `mode`.
+    #[inline]
+    pub fn cause_in(self, task: InternalTask, mode: ModeId) -> ReadCause {
+        match self.cause(task) {
+            ReadCause::Gc if mode != ModeId::FIRST => ReadCause::Fold,
+            cause => cause,
+        }
+    }
+
+    /// Why a read of this kind, not one again, is made of a superblock in the first mode.
     #[inline]
     pub fn cause(self, task: InternalTask) -> ReadCause {
         match (self, task) {
@@ -228,6 +239,7 @@ impl OpKind {
             (Self::MoveRead, _) => ReadCause::Migration,
             (Self::ProbeRead, _) => ReadCause::Probe,
             (Self::ListRead, _) => ReadCause::Lists,
+            (Self::MapRead, _) => ReadCause::Map,
             (_, InternalTask::Gc) => ReadCause::Gc,
             (_, InternalTask::WearLeveling) => ReadCause::WearLeveling,
             (_, InternalTask::Scrub) => ReadCause::Scrub,

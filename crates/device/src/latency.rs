@@ -8,6 +8,7 @@ outlast_units::causes! {
     Queue = "queue", "waiting for a place among the commands in progress", label: "queue";
     Link = "link", "host latency, and data on the link, including waiting for it", label: "host and link";
     Firmware = "firmware", "processors of the controller, including waiting for them", label: "firmware";
+    Map = "map", "the page of the mapping table that has the entry is read from flash", label: "mapping table";
     Buffer = "buffer", "a write waits for room in the buffer", label: "buffer full";
     Collection = "collection", "a write waits for space, or for its share beside collection", label: "waiting for collection";
     DieRead = "die_read", "the die senses for others, or for other commands", label: "die: other reads";
@@ -26,6 +27,7 @@ outlast_units::causes! {
     Degraded = "degraded", "an array reads other members of the stripe in place of data that cannot be read", label: "degraded";
     Record = "record", "an array writes a mark or a record against the write hole, or waits for room for it", label: "array's records";
     Mount = "mount", "the drive mounts after a loss of power, or the array replays its records", label: "mounting";
+    Throttle = "throttle", "the drive is too warm and lets commands in slowly, or wakes from a state of rest", label: "too warm or asleep";
     Aborted = "aborted", "in progress until a loss of power aborted it", label: "aborted";
 }
 

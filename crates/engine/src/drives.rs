@@ -3,12 +3,12 @@
 use crate::counts::{DriveCounts, mean_levels};
 use crate::volume::ArrayVolume;
 use outlast_device::{Device, Identity, Smart};
-use outlast_ftl::Ftl;
+use outlast_ftl::{Ftl, SlcCacheCounts, SlcCacheFigures};
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{
-    ExactTails, HandleFigures, PerArrayWork, PlacementView, PredictionCounts, RberLevels, Reason, Ssd,
-    sum_by_handle,
+    ExactTails, HandleFigures, PerArrayWork, PlacementView, PowerFigures, PredictionCounts, RberLevels,
+    Reason, Ssd, sum_by_handle,
 };
 use outlast_units::Nanos;
 
@@ -173,6 +173,22 @@ impl<'a> DriveSet<'a> {
     /// Figures of reclaim unit handles since the last reset; empty without.
     pub(crate) fn handle_figures(&self) -> Vec<HandleFigures> {
         sum_by_handle(self.all.iter().map(|ssd| PlacementView::of(ssd).figures()))
+    }
+
+    /// Counts of the SLC caches since the last reset, and the caches as they are now, over all drives; `None` without.
+    pub(crate) fn slc_cache(&self) -> Option<(SlcCacheCounts, SlcCacheFigures)> {
+        let all: Option<Vec<_>> = self.all.iter().map(|ssd| ssd.slc_cache()).collect();
+        all.filter(|all| !all.is_empty()).map(|all| {
+            all.into_iter().fold((SlcCacheCounts::default(), SlcCacheFigures::default()), |sum, own| {
+                (sum.0 + own.0, sum.1 + own.1)
+            })
+        })
+    }
+
+    /// Energy and heat of each drive since the last reset; empty where one counts none.
+    pub(crate) fn power_figures(&self, now: Nanos) -> Vec<PowerFigures> {
+        let all: Option<Vec<_>> = self.present.iter().map(|ssd| ssd.power_figures(now)).collect();
+        all.unwrap_or_default()
     }
 
     /// Codewords by wrong bits.

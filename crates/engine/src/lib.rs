@@ -79,12 +79,13 @@ pub use snapshot::{SnapshotError, read_snapshot, scenario_of, settings_of, write
 pub use summary::{
     AfterHost, ArrayAmplification, ArraySummary, ArrayWrites, BandOfLatencies, CausesOfKind, ChangeMade,
     ClassFigures, ClosedForm, ControllerLoad, CorrectedBy, DataLossAfterFailures, DeviceFacts, DieWork,
-    DriveWear, ExactProbabilities, FailedCommands, FlashByCause, FlashOperations, GcFigures, HandleSummary,
-    HostFigures, LatencyByOp, LatencyCauses, LittlesLaw, LoadFigures, MeasuredState, MemoryFigures,
-    MountFigures, PlacementFigures, PreconditionState, PredictionFigures, ProtectionFigures, RberFigures,
-    RebuildSummary, RedundancyFigures, RedundancyLost, ReliabilityFigures, RunSummary, SCHEMA, ScrubFigures,
-    StateTimes, SteadyState, StreamLatency, StripeRecovery, TailProbability, ThroughputFigures, TimeFigures,
-    TwinComparison, UtilisationSpread, WearFigures, WriteAmplification, ZoneLatencies, ZonesFigures,
+    DriveWear, EnergySummary, ExactProbabilities, FailedCommands, FlashByCause, FlashOperations, GcFigures,
+    HandleSummary, HeatSummary, HostFigures, LatencyByOp, LatencyCauses, LittlesLaw, LoadFigures,
+    MeasuredState, MemoryFigures, MountFigures, PlacementFigures, PreconditionState, PredictionFigures,
+    ProtectionFigures, RberFigures, RebuildSummary, RedundancyFigures, RedundancyLost, ReliabilityFigures,
+    RunSummary, SCHEMA, ScrubFigures, SlcCacheSummary, StateTimes, SteadyState, StreamLatency,
+    StripeRecovery, TailProbability, ThroughputFigures, TimeFigures, TwinComparison, UtilisationSpread,
+    WearFigures, WriteAmplification, ZoneLatencies, ZonesFigures,
 };
 pub use table::{ResultColumn, ResultTable};
 

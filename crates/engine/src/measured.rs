@@ -4,7 +4,8 @@
 use crate::counts::DriveCounts;
 use crate::drives::{DriveSet, ExactSum};
 use crate::summary::{ControllerLoad, ScrubFigures};
-use outlast_ssd::{HandleFigures, PerArrayWork};
+use outlast_ftl::{SlcCacheCounts, SlcCacheFigures};
+use outlast_ssd::{HandleFigures, PerArrayWork, PowerFigures};
 use outlast_units::Nanos;
 
 /// Counts from the end of the warm-up to the end of the host.
@@ -16,6 +17,10 @@ pub(crate) struct MeasuredCounts {
     pub(crate) scrubbed: ScrubFigures,
     /// Reclaim unit handles, in order; empty without.
     pub(crate) handles: Vec<HandleFigures>,
+    /// The SLC caches of all drives; absent without.
+    pub(crate) slc_cache: Option<(SlcCacheCounts, SlcCacheFigures)>,
+    /// Energy and heat of each drive; empty where one counts none.
+    pub(crate) power: Vec<PowerFigures>,
     /// Pages times seconds without parity, by class.
     pub(crate) unprotected: Vec<f64>,
     /// Write amplification of each flash core of a drive by itself; empty where there is one core.
@@ -40,6 +45,8 @@ impl MeasuredCounts {
             error_histogram: drives.error_histogram(),
             scrubbed: ScrubFigures::of(drives),
             handles: drives.handle_figures(),
+            slc_cache: drives.slc_cache(),
+            power: drives.power_figures(now),
             unprotected: (0..first.classes()).map(unprotected).collect(),
             by_core: if alone { first.write_amplification_by_core() } else { Vec::new() },
             channel_utilisation: drives.channel_utilisation(now, span),

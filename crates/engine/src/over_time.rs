@@ -4,15 +4,17 @@
 //! difference. Dropping every other sample joins the spans in pairs without loss.
 
 mod cycles;
+mod energy;
 mod placement;
+mod slc_cache;
 
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
 use crate::table::{ResultColumn, ResultTable};
 use crate::victims::victims;
 use cycles::CycleCounts;
-use outlast_ftl::HandleCounts;
-use outlast_ssd::{Busy, PlacementView, Ssd, sum_by_handle};
+use outlast_ftl::{HandleCounts, SlcCacheFigures};
+use outlast_ssd::{Busy, PlacementView, PowerFigures, Ssd, sum_by_handle};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -35,6 +37,22 @@ struct UtilisationSample {
     cycles: CycleCounts,
     /// Counts of handles since measuring began, over all drives.
     handles: Vec<HandleCounts>,
+    /// SLC caches of all drives; absent where one has none.
+    slc_cache: Option<SlcCacheFigures>,
+    /// Energy and heat of each drive; empty where one counts none.
+    power: Vec<PowerFigures>,
+}
+
+/// The SLC caches of `drives` together; `None` where one has none.
+fn caches(drives: &[(u64, &Ssd)]) -> Option<SlcCacheFigures> {
+    let all: Option<Vec<SlcCacheFigures>> = drives.iter().map(|(_, ssd)| Some(ssd.slc_cache()?.1)).collect();
+    Some(all?.into_iter().sum())
+}
+
+/// Energy and heat of each of `drives`; empty where one counts none.
+fn powers(at: Nanos, drives: &[(u64, &Ssd)]) -> Vec<PowerFigures> {
+    let all: Option<Vec<PowerFigures>> = drives.iter().map(|(_, ssd)| ssd.power_figures(at)).collect();
+    all.unwrap_or_default()
 }
 
 impl UtilisationSample {
@@ -54,6 +72,8 @@ impl UtilisationSample {
             valid,
             cycles: CycleCounts::of(drives),
             handles: sum_by_handle(drives.iter().map(|(_, ssd)| PlacementView::of(ssd).counts())),
+            slc_cache: caches(drives),
+            power: powers(at, drives),
         }
     }
 }
@@ -266,7 +286,14 @@ impl OverTime {
             ("victims", victims(drives)),
         ];
         let placement = self.placement(drives).map(|table| ("placement_over_time", table));
-        tables.into_iter().chain(placement).map(|(name, table)| (name.to_owned(), table)).collect()
+        let slc_cache = self.slc_cache(drives).map(|table| ("slc_cache_over_time", table));
+        tables
+            .into_iter()
+            .chain(placement)
+            .chain(slc_cache)
+            .chain(self.energy().map(|table| ("energy_over_time", table)))
+            .map(|(name, table)| (name.to_owned(), table))
+            .collect()
     }
 }
 

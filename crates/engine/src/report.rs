@@ -30,6 +30,8 @@ pub(crate) fn summarise(facts: &RunFacts<'_>) -> RunSummary {
         reliability: crate::reliability::reliability(facts),
         protection: crate::reliability::protection(facts),
         placement: summary::placement(facts),
+        slc_cache: summary::slc_cache(facts),
+        energy: summary::energy(facts),
         zones: summary::zones(facts),
         power: summary::power(facts.ssd),
         array: facts.ssd.array.map(|volume| array_summary(facts, volume)),

@@ -275,7 +275,8 @@ fn zones_of(scenario: &Scenario) -> Result<Option<ZonedTarget>, ConfigError> {
         FillPattern::Sequential => scenario.precondition.fill_fraction,
     };
     let filled = (f64::from(layout.zones) * share) as u32;
-    Ok(Some(ZonedTarget { layout, active: config.max_active, filled }))
+    let open = config.max_open.unwrap_or(config.max_active);
+    Ok(Some(ZonedTarget { layout, active: config.max_active, open, filled }))
 }
 
 /// Prepares `device` by preconditioning, or by reading a snapshot.

@@ -124,7 +124,7 @@ impl<T> FlashOp<T> {
 
     /// The mode in which its block is used.
     #[inline]
-    pub(crate) fn mode(&self) -> ModeId {
+    pub fn mode(&self) -> ModeId {
         self.kind_and_mode.mode()
     }
 

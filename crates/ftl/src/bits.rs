@@ -103,6 +103,17 @@ impl BitSet {
         }
     }
 
+    /// The first bit from `from` on that is set.
+    pub(crate) fn first_from(&self, from: u32) -> Option<u32> {
+        let mut at = from as usize / 64;
+        let mut word = *self.0.get(at)? & u64::MAX << (from % 64);
+        while word == 0 {
+            at += 1;
+            word = *self.0.get(at)?;
+        }
+        Some(at as u32 * 64 + word.trailing_zeros())
+    }
+
     /// Number of set bits among the `count` bits from `first` on.
     pub(crate) fn count(&self, first: u32, count: u32) -> u32 {
         let end = first + count;

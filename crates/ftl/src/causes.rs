@@ -22,6 +22,7 @@ outlast_units::causes! {
     Lists = "lists", "lists of what a neighbouring die holds", label: "lists of neighbouring dies";
     Map = "map", "pages of the mapping table", label: "mapping table";
     MapParity = "map_parity", "parity of stripes of the mapping table", label: "parity", group: "parity";
+    Fold = "fold", "data moved out of the SLC cache", label: "folding of the SLC cache";
 }
 
 outlast_units::causes! {
@@ -40,6 +41,8 @@ outlast_units::causes! {
     Patrol = "patrol_reads", "by patrol, to look at them";
     Reread = "rereads", "again after the ECC had failed, for any reader";
     Stripe = "stripe_reads", "to rebuild others of their stripe";
+    Fold = "fold_reads", "to fold the SLC cache";
+    Map = "map_reads", "of pages of the mapping table, for reads and writes of the host";
 }
 
 /// Mapping units programmed. Their sum is what the flash programmed, or still will from the buffer.

@@ -49,6 +49,9 @@ impl RelocationChooser {
         {
             return Some(least);
         }
+        if let Some(folded) = space.choose_fold() {
+            return Some(folded);
+        }
         let victim = self.pick_victim(space);
         if let Some(victim) = victim {
             if space.can_relocate(victim, space.streams().gc(space.pus().class_of_superblock(victim))) {

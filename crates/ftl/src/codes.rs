@@ -30,7 +30,6 @@ pub(crate) struct CodeTable {
     #[persist(fixed)]
     protected: ProtectedStreams,
     /// Code of superblocks that each stream opens from now on: a number in `codes`, or [`NO_CODE`].
-    #[persist(fixed)]
     of_stream: IndexVec<Stream, u8>,
     /// Code of each superblock since it was opened.
     of: IndexVec<SuperblockId, u8>,
@@ -69,6 +68,14 @@ impl CodeTable {
             classes.iter().map(|&code| (code, ModeId::FIRST)).chain(streams.all().map(of_stream)).collect();
         let numbers = wanted.iter().map(|&(code, mode)| self.number_of(code, mode, layout));
         let numbers = numbers.collect::<Result<Vec<u8>, ConfigError>>()?.split_off(classes.len());
+        if layout.has_modes() {
+            // A stream may open its next superblock in another mode.
+            for (&code, mode) in
+                classes.iter().flat_map(|code| layout.mode_ids().map(move |mode| (code, mode)))
+            {
+                self.number_of(code, mode, layout)?;
+            }
+        }
         self.of_class = classes.to_vec();
         let gathered = self.protected == ProtectedStreams::Gathered;
         for (stream, number) in (0..).map(Stream).zip(self.of_stream.iter_mut()) {
@@ -153,7 +160,30 @@ impl CodeTable {
 
     /// The code that `superblock` was opened with.
     pub(crate) fn config_of(&self, superblock: SuperblockId) -> CodeConfig {
-        self.codes.get(usize::from(self.of[superblock])).map_or(NO_PARITY, |&(config, _, _)| config)
+        self.config(self.of[superblock])
+    }
+
+    fn config(&self, number: u8) -> CodeConfig {
+        self.codes.get(usize::from(number)).map_or(NO_PARITY, |&(config, _, _)| config)
+    }
+
+    /// Has superblocks that `stream` opens from now on the code that they had, divided into stripes for the mode that `streams` has for it now.
+    ///
+    /// # Errors
+    /// As [`CodeTable::room_of`].
+    pub(crate) fn follow_mode(
+        &mut self,
+        stream: Stream,
+        layout: &SlotLayout,
+        streams: &StreamTable,
+        dead: Option<&LaneSet>,
+    ) -> Result<(), ConfigError> {
+        let (number, mode) = (self.of_stream[stream], streams.mode(stream));
+        if number != NO_CODE {
+            self.of_stream[stream] = self.number_of(self.config(number), mode, layout)?;
+        }
+        self.data_units[stream] = data_units(layout, mode, self.of_stream(stream), dead);
+        Ok(())
     }
 
     /// True if `superblock` has parity.
@@ -169,7 +199,7 @@ impl CodeTable {
 
     /// True if `superblock`, opened by `stream`, has the code that the stream would open it with now.
     pub(crate) fn is_current(&self, superblock: SuperblockId, stream: Stream) -> bool {
-        self.of[superblock] == self.of_stream[stream]
+        self.config_of(superblock) == self.config(self.of_stream[stream])
     }
 
     /// Gives `superblock`, opened by `stream`, the code of the stream.

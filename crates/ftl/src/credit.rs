@@ -17,6 +17,8 @@ use work::VictimProgress;
 
 /// Credit is counted in 2^-16 units.
 pub const CREDIT_PER_UNIT: u64 = 1 << 16;
+/// Credit while collection works ahead: more than the host writes meanwhile.
+const AHEAD: u64 = 1 << 62;
 
 /// Credit of the host, and the rules by which collection grants it.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
@@ -41,6 +43,8 @@ pub struct HostCredit {
     share: Option<u64>,
     /// Host units that may be written while collection runs, in 2^-16 units.
     amount: u64,
+    /// True if collection works ahead of need on its victim: the host writes as if it did not run.
+    is_ahead: bool,
     /// Part of each grant that the user's policy keeps from the host, in 2^-16.
     withheld: u64,
 }
@@ -55,10 +59,14 @@ impl HostCredit {
             paces: gc.pacing != Pacing::None,
             overlaps: gc.overlap,
             is_mixed: ftl.streams().are_mixed(),
-            is_smooth: plain && gc.pacing != Pacing::Token && !ftl.is_paced_by_policy(),
+            is_smooth: plain
+                && !ftl.space().has_slc_cache()
+                && gc.pacing != Pacing::Token
+                && !ftl.is_paced_by_policy(),
             is_plain: plain && gc.pacing != Pacing::Token,
             share: ftl.space().has_marks().then_some(share),
             amount: 0,
+            is_ahead: false,
             withheld: 0,
         }
     }
@@ -137,6 +145,7 @@ impl HostCredit {
     /// Drops all credit: power has failed.
     pub fn forget(&mut self) {
         self.amount = 0;
+        self.is_ahead = false;
     }
 
     /// Begins collection of `victim` at `now`, while `waiting` writes of the host wait. True if a burst of collection begins with it.
@@ -145,11 +154,24 @@ impl HostCredit {
         if begins {
             self.begin_burst();
         }
+        if ftl.space().has_slc_cache() {
+            self.begin_ahead(ftl.space().collects_ahead());
+        }
         if ftl.is_paced_by_policy() {
             let room = host_room(ftl);
             self.withhold(1.0 - ftl.choose_host_share(now, victim, room, waiting));
         }
         begins
+    }
+
+    /// Begins a victim that collection takes ahead of need, or one that it needs: then no credit is left from before.
+    fn begin_ahead(&mut self, ahead: bool) {
+        if ahead {
+            self.amount = AHEAD;
+        } else if self.is_ahead {
+            self.amount = 0;
+        }
+        self.is_ahead = ahead;
     }
 
     /// Begins a burst of collection at the low mark: credit left over from before is not of this burst.
@@ -195,6 +217,9 @@ impl HostCredit {
         progress: VictimProgress,
         coming: impl FnOnce() -> u32,
     ) -> u64 {
+        if self.is_ahead {
+            return 0;
+        }
         if self.shares_gain() {
             let gain = work.take_gain(progress.units);
             if self.is_mixed || ftl.space().free_superblocks() > ftl.space().reserve() {
@@ -212,7 +237,7 @@ impl HostCredit {
 
     /// Grants the host its share of the gain that did not come with units, once all of the victim has been moved. Returns the grant.
     pub fn grant_rest(&mut self, ftl: &Ftl, work: &mut VictimWork) -> u64 {
-        if !self.shares_gain() {
+        if !self.shares_gain() || self.is_ahead {
             return 0;
         }
         self.grant_gain(ftl.layout().units_per_superblock(), work.take_remaining_gain())

@@ -36,6 +36,7 @@ use crate::layout::SlotLayout;
 use crate::modes::StreamModes;
 use crate::mount::{FactoryMarks, FlashRecords};
 use crate::pages::{MountOptions, PageTable};
+use crate::slc_cache::SlcCacheRules;
 use crate::space::FlashSpace;
 use crate::streams::StreamCause;
 use crate::turns::UntimedTurns;
@@ -89,6 +90,8 @@ pub struct FtlOptions {
     pub tables: FtlTables,
     /// Modes of superblocks, and what is written in them.
     pub modes: StreamModes,
+    /// Rules of a cache of superblocks in the second mode, which the host's streams then open as the rules say; absent: no cache.
+    pub slc_cache: Option<SlcCacheRules>,
 }
 
 /// Tables of a translation layer that are built. Without all of them it only answers whether its settings work and how much memory it would take

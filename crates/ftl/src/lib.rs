@@ -27,6 +27,7 @@ mod partials;
 mod physical;
 mod policy;
 mod room;
+mod slc_cache;
 mod space;
 mod streams;
 mod stripes;
@@ -47,7 +48,9 @@ pub use modes::StreamModes;
 pub use mount::RetiredBlock;
 pub use pages::{MountOptions, MountReads};
 pub use policy::BuiltIn;
+pub use slc_cache::{SlcCacheCounts, SlcCacheRules};
 pub use space::{
-    BlockWear, CodeAxis, FlashSpace, LineMember, ListRead, ParityView, PowerAftermath, PuStates, Translation,
+    BlockWear, CodeAxis, FlashSpace, LineMember, ListRead, ParityView, PowerAftermath, PuStates,
+    SlcCacheFigures, Translation,
 };
 pub use streams::{StreamCause, StreamTable};

@@ -36,6 +36,15 @@ pub(crate) struct MapPages {
     began: u64,
     /// Flushes begun.
     flushes: u64,
+    /// Dirty pages that have left the cache of a table that does not fit in memory, and are to be written; without a cache, no bits.
+    evicted: BitSet,
+    evicted_count: u32,
+    /// Evicted pages that are written together: those of a program unit. [`u32::MAX`]: none ever are.
+    #[persist(skip)]
+    batch: u32,
+    /// Page at which the search for the next evicted one begins.
+    #[persist(skip)]
+    sweep: u32,
 }
 
 impl MapPages {
@@ -65,7 +74,56 @@ impl MapPages {
             since: 0,
             began: 0,
             flushes: 0,
+            evicted: BitSet::new(0),
+            evicted_count: 0,
+            batch: u32::MAX,
+            sweep: 0,
         }
+    }
+
+    /// The pages of a table that does not fit in memory: those evicted are written `batch` at a time.
+    pub(crate) fn cached(self, batch: u32) -> Self {
+        Self { evicted: BitSet::new(self.count as usize), batch, ..self }
+    }
+
+    /// The page of the table that has the entry of `lpn`, if any.
+    #[inline]
+    pub(crate) fn page_with(&self, lpn: Lpn) -> Option<u32> {
+        (lpn.0 < self.host).then(|| lpn.0 / self.entries)
+    }
+
+    /// Page `page` leaves the cache: it is to be written if it is dirty.
+    pub(crate) fn evict(&mut self, page: u32) {
+        if self.dirty.get(page) && !self.evicted.get(page) {
+            self.evicted.set(page);
+            self.evicted_count += 1;
+        }
+    }
+
+    /// Takes page `page` back into the cache, if it is evicted and has not been written yet: true if so.
+    pub(crate) fn recall(&mut self, page: u32) -> bool {
+        let is_here = self.evicted.get(page);
+        if is_here {
+            self.evicted.clear(page);
+            self.evicted_count -= 1;
+        }
+        is_here
+    }
+
+    /// True if evicted pages fill a program unit.
+    #[inline]
+    pub(crate) fn has_batch(&self) -> bool {
+        self.evicted_count >= self.batch
+    }
+
+    /// An evicted page, which is written next; beside a flush they all go with it.
+    pub(crate) fn next_evicted(&mut self) -> Option<u32> {
+        if self.evicted_count == 0 {
+            return None;
+        }
+        let found = self.evicted.first_from(self.sweep).or_else(|| self.evicted.first_from(0));
+        self.sweep = found.unwrap_or(0);
+        found
     }
 
     /// Number of pages.
@@ -179,20 +237,27 @@ impl MapPages {
         None
     }
 
-    /// Takes the [next page](MapPages::next_page), which is written as it is now.
-    pub(crate) fn take_page(&mut self) {
-        let page = self.next;
+    /// Takes page `page`, evicted or the [next one](MapPages::next_page) of the flush, which is written as it is now.
+    pub(crate) fn take_page(&mut self, page: u32) {
         if self.dirty.get(page) {
             self.dirty.clear(page);
             self.dirty_count -= 1;
         }
-        self.next += 1;
+        let is_evicted = self.batch != u32::MAX && self.recall(page);
+        if !is_evicted {
+            debug_assert!(page == self.next, "page {page} is written out of turn");
+            self.next += 1;
+        }
     }
 
     /// Drops the flush under way, and one that is due.
     pub(crate) fn stop(&mut self) {
         self.next = AT_REST;
         self.is_due = false;
+        if self.evicted_count != 0 {
+            // They stay dirty, and the next flush writes them.
+            (self.evicted, self.evicted_count) = (BitSet::new(self.count as usize), 0);
+        }
     }
 
     /// Checks the count of dirty pages.
@@ -203,6 +268,13 @@ impl MapPages {
         let dirty = self.dirty.count(0, self.count);
         if dirty != self.dirty_count {
             return Err(format!("{dirty} pages of the table are dirty, {} are counted", self.dirty_count));
+        }
+        let evicted = if self.batch == u32::MAX { 0 } else { self.evicted.count(0, self.count) };
+        if evicted != self.evicted_count {
+            return Err(format!(
+                "{evicted} pages of the table are evicted, {} are counted",
+                self.evicted_count
+            ));
         }
         Ok(())
     }

@@ -16,6 +16,12 @@ pub(crate) struct CoreRoom {
     stop_free: u32,
     /// True if collection has begun and is to go on.
     collects: bool,
+    /// Free superblocks that the SLC cache has to itself and has not taken: as good as not free for all else.
+    kept_for_cache: u32,
+    /// True if the SLC cache is to be folded, however many superblocks are free.
+    folds: bool,
+    /// Fewer free superblocks than this, and space must be collected: follows from the fields above.
+    collects_below: u32,
     /// True if power has failed since the space held back for relocation was last whole.
     may_lack_reserve: bool,
     /// True if a victim's data had no place to go: superblocks held back for relocation have worn out.
@@ -39,6 +45,9 @@ impl CoreRoom {
             start_free,
             stop_free,
             collects,
+            kept_for_cache: 0,
+            folds: false,
+            collects_below: start_free + 1,
             may_lack_reserve,
             stuck,
             worn_out,
@@ -79,6 +88,35 @@ impl CoreRoom {
         debug_assert!(start != 0, "collection begins when no superblock is free, and cannot go on");
         debug_assert!(start < stop, "collection stops with {stop} free superblocks and begins with {start}");
         (self.start_free, self.stop_free) = (start, stop);
+        self.review();
+    }
+
+    /// Sets how many of the free superblocks are the SLC cache's own, and whether it is to be folded.
+    pub(crate) fn set_cache_demand(&mut self, kept: u32, folds: bool) {
+        (self.kept_for_cache, self.folds) = (kept, folds);
+        self.review();
+    }
+
+    /// Free superblocks that the SLC cache has to itself and has not taken.
+    #[inline]
+    pub(crate) fn kept_for_cache(&self) -> u32 {
+        self.kept_for_cache
+    }
+
+    /// True if the SLC cache is to be folded.
+    pub(crate) fn folds(&self) -> bool {
+        self.folds
+    }
+
+    /// True if few superblocks are free, `free` of them: collection would begin without an SLC cache, too.
+    pub(crate) fn is_short(&self, free: u32) -> bool {
+        let own = free.saturating_sub(self.kept_for_cache);
+        own <= self.start_free || (self.collects && own < self.stop_free)
+    }
+
+    fn review(&mut self) {
+        let most = if self.collects { self.stop_free.max(self.start_free + 1) } else { self.start_free + 1 };
+        self.collects_below = if self.folds { u32::MAX } else { most + self.kept_for_cache };
     }
 
     /// True if the streams that scrubbing has only once a die has failed are in use.
@@ -97,17 +135,20 @@ impl CoreRoom {
     /// True if space must be collected where `free` superblocks are free.
     #[inline]
     pub(crate) fn needs_gc(&self, free: u32) -> bool {
-        free <= self.start_free || (self.collects && free < self.stop_free)
+        free < self.collects_below
     }
 
     /// Records that collection takes a victim; true if it is the first since the high mark was reached.
     pub(crate) fn begin_collection(&mut self) -> bool {
-        !std::mem::replace(&mut self.collects, true)
+        let begins = !std::mem::replace(&mut self.collects, true);
+        self.review();
+        begins
     }
 
     /// Ends the collection if `free` superblocks reach the high mark.
     pub(crate) fn end_collection_at(&mut self, free: u32) {
-        self.collects &= free < self.stop_free;
+        self.collects &= free.saturating_sub(self.kept_for_cache) < self.stop_free;
+        self.review();
     }
 
     /// True if the high mark is above the least that ends a collection.

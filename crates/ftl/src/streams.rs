@@ -19,26 +19,37 @@ const MOST_STREAMS: usize = 255;
 /// with; those of relocated data, one for each
 /// task and class; one of the mapping table, if that is flushed; one of partial parity, if that has superblocks of its own; and, of a drive that scrubs
 /// only to rebuild what a failed die held, those of that, one for each class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, outlast_persist::Restore)]
 pub struct StreamTable {
     /// Stream hints of a class; [`BY_HANDLE`] where handles choose.
+    #[persist(skip)]
     hints: u8,
+    #[persist(skip)]
     classes: u8,
     /// Streams of the host's data, the first ones.
+    #[persist(skip)]
     hosts: u8,
     /// Stream of each placement identifier; empty without handles.
+    #[persist(skip)]
     handles: Vec<Stream>,
     /// Cause and class of each stream.
+    #[persist(skip)]
     of: Vec<(StreamCause, u8)>,
     /// Mode in which each stream opens superblocks.
+    #[persist(each)]
     modes: Vec<ModeId>,
+    #[persist(skip)]
     tasks: Vec<StreamCause>,
     /// Tasks that have their own streams.
+    #[persist(skip)]
     apart: Vec<StreamCause>,
     /// Stream of the mapping table.
+    #[persist(skip)]
     map: Option<Stream>,
+    #[persist(skip)]
     partial: Option<Stream>,
     /// First of the streams that scrubbing has only once a die has failed.
+    #[persist(skip)]
     rebuild: Option<Stream>,
 }
 
@@ -100,6 +111,11 @@ impl StreamTable {
     /// Sets the mode in which each stream opens superblocks, by its cause.
     pub(crate) fn set_modes(&mut self, mode_of: impl Fn(StreamCause) -> ModeId) {
         self.modes = self.of.iter().map(|&(cause, _)| mode_of(cause)).collect();
+    }
+
+    /// Sets the mode in which `stream` opens superblocks from now on.
+    pub(crate) fn set_mode(&mut self, stream: Stream, mode: ModeId) {
+        self.modes[usize::from(stream.0)] = mode;
     }
 
     /// The mode in which `stream` opens superblocks.

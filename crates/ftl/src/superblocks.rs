@@ -1,5 +1,7 @@
 //! The life of superblocks: free, open, sealed, being relocated, free again or given up.
 
+mod cached;
+mod check;
 mod states;
 
 use crate::bits::BitSet;
@@ -45,6 +47,9 @@ pub(crate) struct SuperblockTable {
     moved_for: IndexVec<SuperblockId, StreamCause>,
     /// Superblocks that collection empties or erases.
     coming: u32,
+    /// Superblocks that are not erased and not in the first mode, and those of them that are full.
+    cached: u32,
+    cached_full: u32,
     /// Free ones, the one freed longest ago first.
     free: Vec<SuperblockId>,
     retired: u32,
@@ -69,6 +74,8 @@ impl SuperblockTable {
             mode: IndexVec::filled(ModeId::FIRST, count),
             moved_for: IndexVec::filled(StreamCause::Gc, count),
             coming: 0,
+            cached: 0,
+            cached_full: 0,
             free: (0..to_count(count)).map(SuperblockId).collect(),
             retired: 0,
             seals: 0,
@@ -232,53 +239,6 @@ impl SuperblockTable {
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.state.len() * Self::BYTES_EACH + self.programmed.bytes()
-    }
-
-    /// Checks counts, flags and the free list against the states, given the valid units that the mapping has in each superblock.
-    ///
-    /// # Errors
-    /// The first disagreement.
-    pub(crate) fn check(&self, mapped: impl Fn(SuperblockId) -> u32, units: u32) -> Result<(), String> {
-        for (superblock, &state) in self.state.iter_indexed() {
-            let (counted, kept) = (mapped(superblock), self.valid(superblock));
-            if kept != counted {
-                return Err(format!(
-                    "superblock {superblock} has {counted} valid units, its count says {kept}"
-                ));
-            }
-            if (self.valid[superblock] & NO_CANDIDATE == 0) != (state == SuperblockState::Sealed) {
-                return Err(format!("superblock {superblock} is {state:?} but its candidate flag disagrees"));
-            }
-            if counted > units
-                || (matches!(state, SuperblockState::Free | SuperblockState::Retired) && counted != 0)
-            {
-                return Err(format!("superblock {superblock} is {state:?} with {counted} valid units"));
-            }
-            let to_come = self.to_come[superblock];
-            if (state == SuperblockState::Open) != (to_come != 0) {
-                return Err(format!(
-                    "superblock {superblock} is {state:?} with {to_come} program units to come"
-                ));
-            }
-            let programmed = self.programmed.count(superblock.0 * self.pus, self.pus);
-            if state == SuperblockState::Open && programmed + to_come > self.pus {
-                return Err(format!(
-                    "superblock {superblock}: {programmed} program units are programmed, {to_come} to come"
-                ));
-            }
-            if self.free.iter().filter(|&&free| free == superblock).count()
-                != usize::from(state == SuperblockState::Free)
-            {
-                return Err(format!(
-                    "superblock {superblock} is {state:?}, which the list of free ones denies"
-                ));
-            }
-        }
-        let retired = self.in_state(SuperblockState::Retired).count();
-        if retired != self.retired as usize {
-            return Err(format!("{retired} superblocks are given up, their count says {}", self.retired));
-        }
-        Ok(())
     }
 }
 

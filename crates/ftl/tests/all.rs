@@ -12,6 +12,7 @@ mod modes;
 mod paged;
 mod parity;
 mod placement;
+mod slc_cache;
 mod trims;
 mod wearing_out;
 mod zones;

@@ -10,6 +10,7 @@
 pub mod ages;
 pub mod array_loss;
 pub mod bandwidth;
+pub mod chain;
 pub mod dies;
 mod error;
 mod lambert;
@@ -19,6 +20,7 @@ pub mod mirrors;
 pub mod mttdl;
 pub mod page;
 pub mod queueing;
+pub mod sets;
 mod tail;
 pub mod two_level;
 pub mod uber;

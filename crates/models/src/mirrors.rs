@@ -1,8 +1,8 @@
 //! Mean time to data loss of striped mirrors: RAID-10, and RAID-1 as one set of copies.
 
 use crate::DomainError;
+use crate::chain::LossChain;
 use crate::error::{not_negative, positive, within};
-use crate::mttdl::mean_time_to_loss;
 
 /// Most copies of overlapping sets, which are counted in time proportional to 4^copies.
 const OVERLAPPING_MAX: u32 = 8;
@@ -46,6 +46,14 @@ impl MirroredArray {
     /// Fewer than two copies or fewer devices than copies, more than 4096 devices, a step that does not divide both numbers, more than 8 copies or 64 devices
     /// where sets overlap, a failure rate that is not above 0, another that is negative, a probability beyond 0..=1.
     pub fn mean_time_to_data_loss(&self) -> Result<f64, DomainError> {
+        self.chain()?.mean_time_to_loss()
+    }
+
+    /// The chain of its states, which begins with all devices whole.
+    ///
+    /// # Errors
+    /// As [`MirroredArray::mean_time_to_data_loss`].
+    pub fn chain(&self) -> Result<LossChain, DomainError> {
         self.check()?;
         let shares = self.shares_survived();
         let (devices, copies) = (f64::from(self.devices), f64::from(self.copies));
@@ -66,7 +74,7 @@ impl MirroredArray {
                 rates[failed][failed - 1] = self.repair_rate * (down - lost);
             }
         }
-        mean_time_to_loss(rates, loss)
+        LossChain::new(rates, loss)
     }
 
     fn check(&self) -> Result<(), DomainError> {

@@ -5,6 +5,7 @@
 //! much shorter time T is then T / MTTDL.
 
 use crate::DomainError;
+use crate::chain::LossChain;
 use crate::error::{not_negative, positive, within};
 
 /// An array that survives the failure of any `parities` devices, with latent errors, scrubbing and repair.
@@ -41,6 +42,14 @@ impl ParityArray {
     /// Fewer than two devices or more than 4096, no data device, more than 256 parities, a failure rate that is not above
     /// 0, another rate that is negative, a probability beyond 0..=1.
     pub fn mean_time_to_data_loss(&self) -> Result<f64, DomainError> {
+        self.chain()?.mean_time_to_loss()
+    }
+
+    /// The chain of its states, which begins with all devices whole.
+    ///
+    /// # Errors
+    /// As [`ParityArray::mean_time_to_data_loss`].
+    pub fn chain(&self) -> Result<LossChain, DomainError> {
         self.check()?;
         let (devices, parities) = (f64::from(self.devices), self.parities as usize);
         let states = 2 * parities + 1;
@@ -74,7 +83,7 @@ impl ParityArray {
                 rates[latent][clean - 2] = repairs;
             }
         }
-        mean_time_to_loss(rates, loss)
+        LossChain::new(rates, loss)
     }
 
     fn check(&self) -> Result<(), DomainError> {

@@ -2,6 +2,7 @@
 
 mod ages;
 mod arrays;
+mod chains;
 mod lifetime;
 mod mirrors;
 mod mttdl;

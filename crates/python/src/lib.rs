@@ -8,6 +8,7 @@ mod drive;
 mod errors;
 mod figures;
 mod fio;
+mod fleet;
 mod guard;
 mod models;
 mod parquet;
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tables::register(module)?;
     trace::register(module)?;
     fio::register(module)?;
+    fleet::register(module)?;
     serve::register(module)?;
     torture::register(module)?;
     parquet::register(module)?;

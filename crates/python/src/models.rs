@@ -4,6 +4,7 @@
 mod ages;
 mod arrays;
 mod chips;
+mod fleets;
 mod life;
 mod pages;
 mod wear;
@@ -101,6 +102,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     chips::register(module)?;
     pages::register(module)?;
     arrays::register(module)?;
+    fleets::register(module)?;
     life::register(module)?;
     ages::register(module)?;
     wear::register(module)

@@ -1,6 +1,6 @@
 //! A serde deserializer from the tree of settings, which adds the path of the setting to each error.
 
-mod amounts;
+pub(super) mod amounts;
 mod tree_decoder;
 
 use super::error::{ScenarioError, hint};
@@ -93,7 +93,10 @@ impl DecodeError {
             _ => node.shown(),
         };
         match self.fault {
-            DecodeFault::Invalid(limit) => ScenarioError::Setting { at, field, value: node.shown(), limit },
+            DecodeFault::Invalid(limit) => {
+                let limit = without_value(&limit, &name_of(node));
+                ScenarioError::Setting { at, field, value: node.shown(), limit }
+            }
             DecodeFault::UnknownChoice(names) => {
                 let limit = format!("unknown choice{}", hint(&name_of(node), names));
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
@@ -134,6 +137,18 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+/// A message about a value without the value in front, which the setting's own message has already.
+fn without_value(limit: &str, value: &str) -> String {
+    let Some(rest) = limit.strip_prefix(&format!("\"{value}\"")) else { return limit.to_owned() };
+    if let Some(meant) = rest.strip_prefix(": ") {
+        return meant.to_owned();
+    }
+    match rest.strip_prefix(" is not ") {
+        Some(expected) => format!("must be {expected}"),
+        None => limit.to_owned(),
+    }
+}
 
 /// The text for a type in a message of serde, such as `u8`.
 fn in_words(expected: &str) -> String {

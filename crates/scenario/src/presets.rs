@@ -83,6 +83,31 @@ const PRESETS: &[Preset] = &[
         "solidigm-p5336-7680g",
         "A QLC drive of 7.68 TB with 16-KiB units, after the Solidigm D5-P5336"
     ),
+    preset!(
+        "client/",
+        "samsung-980pro-1t-cache",
+        "Samsung 980 PRO 1 TB with its small SLC cache, filled from empty, capacity scaled down"
+    ),
+    preset!(
+        "client/",
+        "adata-atom50-1t",
+        "ADATA Atom 50 1 TB with its large SLC cache, filled from empty, capacity scaled down"
+    ),
+    preset!(
+        "client/",
+        "team-mp44s-1t",
+        "Team MP44S 1 TB, QLC that is nearly all an SLC cache, filled from empty, capacity scaled down"
+    ),
+    preset!(
+        "client/",
+        "crucial-t500-2t",
+        "Crucial T500 2 TB as predicted from the ADATA Atom 50, filled from empty, capacity scaled down"
+    ),
+    preset!(
+        "drives/",
+        "wd-zn540",
+        "Western Digital ZN540 1 TB: a drive with zones, compared with measurements"
+    ),
 ];
 
 /// All presets, the demo first.

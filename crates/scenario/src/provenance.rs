@@ -1,5 +1,6 @@
 //! Position of each setting of a merged scenario.
 
+use super::decode::amounts::percentage_hint;
 use super::error::ScenarioError;
 use super::override_path::parse_path;
 use super::position::{SourcePosition, one_line};
@@ -9,6 +10,9 @@ use outlast_workload::WorkloadError;
 
 /// Settings that are derived from another one if they are not given, with that other one.
 const DERIVED: &[(&str, &str)] = &[("device.ftl.capacity", "device.ftl.over_provisioning")];
+
+/// The setting that names a trace.
+const TRACE_FILE: &str = "workload.trace.file";
 
 /// File and line of every setting of a scenario.
 #[derive(Clone, Debug)]
@@ -63,6 +67,14 @@ impl Provenance {
     }
 }
 
+/// The limit of a share, with how to write the percentage that was given for it.
+fn with_hint(field: &str, value: &str, limit: String) -> String {
+    match percentage_hint(field, value) {
+        Some(hint) if !limit.contains('%') => limit + &hint,
+        _ => limit,
+    }
+}
+
 impl ScenarioError {
     /// The error about a setting that a room below refuses, with its position.
     pub fn invalid(provenance: &Provenance, error: &ConfigError) -> Self {
@@ -82,7 +94,7 @@ impl ScenarioError {
             at: provenance.position(&error.field),
             field: error.field.clone(),
             value: one_line(&error.value),
-            limit: one_line(&error.limit),
+            limit: with_hint(&error.field, &error.value, one_line(&error.limit)),
         }
     }
 
@@ -90,6 +102,7 @@ impl ScenarioError {
     pub fn invalid_workload(provenance: &Provenance, error: WorkloadError) -> Self {
         match error {
             WorkloadError::Setting { field, value, limit } => {
+                let limit = with_hint(&field, &value, limit);
                 Self::Setting { at: provenance.position(&field), field, value, limit }
             }
             WorkloadError::Missing { field, needed } => {
@@ -101,6 +114,11 @@ impl ScenarioError {
                 limit: format!("excludes {first}: {why}"),
                 field: second,
             },
+            // A trace that is not there is the fault of the line that names it.
+            WorkloadError::Open { file, source } => {
+                let at = provenance.position(TRACE_FILE).map_or(String::new(), |at| format!("{at}: "));
+                Self::Workload(WorkloadError::Open { file: at + &file, source })
+            }
             other => Self::Workload(other),
         }
     }

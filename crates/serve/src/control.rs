@@ -223,7 +223,7 @@ fn clock(
     }
     match (mode, speed) {
         (Some(RequestedClock::Virtual), Some(_)) => {
-            return Err("speed = belongs to the wall clock; a virtual clock leaps".to_owned());
+            return Err("speed = is for the wall clock; a virtual clock has no speed".to_owned());
         }
         (Some(RequestedClock::Virtual), None) => service.clock.set_virtual(),
         (Some(RequestedClock::Wall), speed) => service.clock.set_speed(speed.unwrap_or(1.0)),

@@ -70,7 +70,7 @@ pub enum ServeError {
     NvmeListen(ListenError),
     /// `NVMe/TCP` is not encrypted, and clients must encrypt.
     #[error(
-        "--nvme: sessions of NVMe/TCP are not encrypted; with --tls-cert, say --tls offer, which allows that"
+        "--nvme: sessions of NVMe/TCP are not encrypted; with --tls-cert, add --tls offer, which allows that"
     )]
     NvmeInPlainText,
     /// Sessions cannot be encrypted.

@@ -1,10 +1,12 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::{HostHandles, Mounts, ZoneSplit, zones_of};
+use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit, zones_of};
 use crate::health::{Changes, FaultSchedule};
+use crate::heat::PowerWatch;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::shutdowns::Shutdowns;
+use crate::slc_cache::rules_of;
 use crate::ssd::Ssd;
 use crate::totals::{AtReset, PowerCuts};
 use outlast_controller::{
@@ -12,7 +14,7 @@ use outlast_controller::{
     zone_streams,
 };
 use outlast_flash::{Flash, FlashSetup};
-use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout};
+use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout, StreamCause, StreamModes};
 use outlast_media::{ConfigError, Geometry, HazardClock, HazardConfig};
 use outlast_settings::drive::{ControllerConfig, Identifier, MountConfig, SsdConfig, WriteCache};
 use outlast_settings::ftl::FtlConfig;
@@ -69,6 +71,9 @@ impl Ssd {
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
         let handles = HostHandles::new(context.config.placement.as_ref());
+        let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
+        let idle = pause.map(IdleWatch::new);
+        let power_watch = PowerWatch::new(context.config.energy.as_ref(), context.config.heat.as_ref());
         let mut ssd = Self {
             is_settling: false,
             schedule: FaultSchedule::default(),
@@ -80,6 +85,8 @@ impl Ssd {
             handles,
             zone_split: ZoneSplit::default(),
             mounts: Mounts::default(),
+            idle,
+            power_watch,
             shutdowns: Shutdowns::default(),
             notices: VecDeque::new(),
             seed,
@@ -92,6 +99,9 @@ impl Ssd {
             ssd.expect_hazards(hazards);
         }
         ssd.context.call_housekeeping(ssd.context.next_map_flush());
+        if let Some(heat) = &ssd.context.config.heat {
+            ssd.context.call_housekeeping(heat.every);
+        }
         ssd.begin_repaired()?;
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
@@ -146,7 +156,7 @@ pub(crate) fn flash_of<T: Copy>(
     Flash::new(&FlashSetup {
         geometry: &config.geometry,
         timing: &config.timing,
-        modes: &[],
+        modes: &config.modes(),
         unit_size: config.ftl.mapping_unit,
         program_unit: layout.program_unit(),
         one_shot: u32::from(config.ftl.one_shot),
@@ -244,6 +254,11 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
         background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
+        modes: config
+            .modes()
+            .pop()
+            .map_or_else(StreamModes::default, |mode| StreamModes::one(StreamCause::Host, mode)),
+        slc_cache: config.slc_cache.as_ref().map(|cache| rules_of(cache, config, share.len())),
         ..FtlOptions::default()
     }
 }

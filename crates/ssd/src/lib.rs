@@ -5,12 +5,14 @@ mod assemble;
 mod device;
 mod drive;
 mod health;
+mod heat;
 mod host;
 mod inspect;
 mod livelock;
 mod placement;
 mod settle;
 mod shutdowns;
+mod slc_cache;
 mod space;
 mod ssd;
 mod totals;
@@ -19,6 +21,7 @@ mod untimed;
 pub use apart::CoreShare;
 pub use drive::{DriveRedundancy, Mounts};
 pub use health::Change;
+pub use heat::{EnergyByPart, HeatFigures, PowerFigures, Temperatures};
 pub use inspect::{
     BufferView, Busy, DieState, DieView, HandleFigures, PlacementEvents, PlacementStatistics, PlacementView,
     RberLevels, SuperblockCounts, sum_by_handle,

@@ -64,6 +64,7 @@ impl Ssd {
         match effect {
             Effect::OldDataRead(op) => self.old_data_read(now, &op),
             Effect::MoveRead { op, lost } => self.move_read(now, &op, lost),
+            Effect::MapRead(core, page) => self.map_read(now, core, page),
             Effect::ListRead(op) => self.list_read(now, &op),
             Effect::StatusDone { request, command, tag } => self.answer_status(now, request, &command, tag),
             Effect::StateChanged => self.change_by_state(now),
@@ -77,7 +78,9 @@ impl Ssd {
     #[inline(never)]
     fn settle_around(&mut self, now: Nanos, command: bool) {
         if command {
-            return match self.context.commands.flushes.take_due() {
+            let due = self.context.commands.flushes.take_due();
+            self.context.look_at_commands();
+            return match due {
                 Some(request) if self.was_held_up(request) => self.go_on_in_order(now),
                 Some(request) => self.begin_barrier(now, request),
                 None => self.keep_moving(now),

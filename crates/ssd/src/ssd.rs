@@ -1,7 +1,8 @@
 //! The drive: a machine of host commands, flash cores, dies and channels.
 
-use crate::drive::{HostHandles, Mounts, ZoneSplit};
+use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit};
 use crate::health::{Changes, FaultSchedule};
+use crate::heat::PowerWatch;
 use crate::host::HostSide;
 use crate::placement::Classifier;
 use crate::shutdowns::Shutdowns;
@@ -71,6 +72,10 @@ pub struct Ssd {
     #[persist(skip)]
     pub(crate) zone_split: ZoneSplit,
     pub(crate) mounts: Mounts,
+    /// Watch on pauses of the host, in which an SLC cache is folded; absent where none is.
+    pub(crate) idle: Option<IdleWatch>,
+    /// Account of energy and heat; absent unless they are set.
+    pub(crate) power_watch: Option<PowerWatch>,
     pub(crate) shutdowns: Shutdowns,
     /// What the host has not been told yet.
     pub(crate) notices: VecDeque<Notice>,

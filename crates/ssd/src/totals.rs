@@ -1,6 +1,6 @@
 //! Counts over the life of a drive, and those at the last reset.
 
-use outlast_ftl::{HandleCounts, PagesRead, UnitsWritten};
+use outlast_ftl::{HandleCounts, PagesRead, SlcCacheCounts, UnitsWritten};
 
 outlast_units::counters! {
     /// Counts of the translation layers since the beginning.
@@ -14,6 +14,7 @@ outlast_units::counters! {
         pub(crate) untimed_reads: PagesRead,
         pub(crate) victims: u64,
         pub(crate) victim_units: u64,
+        pub(crate) cache: SlcCacheCounts,
     }
 }
 

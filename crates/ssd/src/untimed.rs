@@ -168,6 +168,7 @@ impl Ssd {
         self.end_untimed();
         self.find_zones(Nanos::ZERO);
         self.begin_cells();
+        self.reset_power(Nanos::ZERO);
     }
 
     /// The cells are brought into the state in which the run begins.

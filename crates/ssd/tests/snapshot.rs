@@ -13,7 +13,7 @@ use outlast_units::Nanos;
 use proptest::prelude::*;
 use support::life::{Life, begun, drives};
 
-fn written(ssd: &Ssd) -> Vec<u8> {
+pub(crate) fn written(ssd: &Ssd) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes);
     ssd.save(&mut writer);
@@ -21,7 +21,7 @@ fn written(ssd: &Ssd) -> Vec<u8> {
     bytes
 }
 
-fn read(config: &SsdConfig, seed: u64, mut bytes: &[u8]) -> Result<Ssd, Unreadable> {
+pub(crate) fn read(config: &SsdConfig, seed: u64, mut bytes: &[u8]) -> Result<Ssd, Unreadable> {
     let mut ssd = Ssd::new(config.clone(), seed).unwrap();
     let mut reader = Reader::new(&mut bytes);
     restore_foreign(&mut ssd, &mut reader)?;

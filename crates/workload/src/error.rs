@@ -83,7 +83,7 @@ pub enum WorkloadError {
         file: String,
         /// Line or record that was to be read next.
         at: TracePosition,
-        /// "gzip" or "zstd".
+        /// Name of the compression, such as "gzip".
         compression: &'static str,
         /// Error of the decompressor.
         source: io::Error,

@@ -62,6 +62,8 @@ pub struct ZonedTarget {
     pub layout: ZoneLayout,
     /// Most zones that may be partly written.
     pub active: u32,
+    /// Most zones that may be open.
+    pub open: u32,
     /// Zones that are full at the beginning, the first ones.
     pub filled: u32,
 }

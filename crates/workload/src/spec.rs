@@ -120,13 +120,10 @@ impl WorkloadSpec {
 
     /// Refuses what writes elsewhere than at write pointers, and reads from one zone into the next.
     fn refuse_on_zones(&self) -> Result<(), WorkloadError> {
-        let given = [
-            (self.synthetic.is_some(), "workload.synthetic"),
-            (self.trace.is_some(), "workload.trace"),
-            (self.fio.is_some(), "workload.fio"),
-        ];
+        let given =
+            [(self.synthetic.is_some(), "workload.synthetic"), (self.trace.is_some(), "workload.trace")];
         let Some((_, name)) = given.into_iter().find(|&(is_given, _)| is_given) else { return Ok(()) };
-        let limit = "does not go with [device.zones]: zones are written at their write pointers only; use [workload.zoned]";
+        let limit = "does not go with [device.zones]: zones are written at their write pointers only; use [workload.zoned], or a fio job with zonemode=zbd";
         Err(bad_setting(name, "given", limit))
     }
 }

@@ -9,4 +9,5 @@ mod synthetic;
 mod trace_columns;
 mod trace_detection;
 mod trace_formats;
+mod trace_packed;
 mod trace_settings;

@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
     "sweep": ("outlast.cli.sweep", "Run a scenario with many combinations of settings, here or on a cluster."),
     "fit": ("outlast.products.fit.command", "Fit a drive to measurements and write it as a preset."),
+    "fleet": ("outlast.cli.fleet", "Find how probable a loss of data is in a cluster over years."),
     "serve": ("outlast.cli.serve", "Serve a drive or an array to real clients, over NBD."),
     "ctl": ("outlast.cli.ctl", "Query and control a running server: state, faults, power, clock."),
     "image": ("outlast.cli.image", "Export the commands recorded in an image as a trace."),
@@ -36,22 +37,26 @@ COMMANDS = {
     "compare": ("outlast.cli.compare", "Compare results: which settings and figures differ."),
     "policies": ("outlast.cli.policies", "List the decisions in drives and arrays, and the policies for each."),
     "explain": ("outlast.cli.explain", "Explain what limits a drive, and what faster parts would gain."),
+    "plan": ("outlast.cli.plan", "Compare layouts of an array over years: capacity, risk, rebuild, wear and price."),
+    "new": ("outlast.cli.new", "Make a folder for a study: scenario, sweep, checks, pinned version."),
+    "docs": ("outlast.cli.docs", "Print a page of the guide, without a network."),
     "chips": ("outlast.cli.chips", "List flash chips and their error rates, or fit one to measurements."),
     "model": ("outlast.cli.model", "Evaluate closed-form models: error rates, data loss, ages, lifetime."),
     "reproduce": (
         "outlast.products.reproduce.command",
         "Reproduce figures of papers and check their statements.",
     ),
+    "c-api": ("outlast.cli.capi", "Print where the C interface is: its header and its library."),
     "completion": ("outlast.cli.completion", "Print the script for shell completion."),
     "man": ("outlast.cli.man", "Print the manual page."),
 }
 
 GROUPS = {
-    "Simulate": ("run", "sweep", "snapshot", "validate", "explain"),
+    "Simulate": ("run", "sweep", "plan", "new", "fleet", "snapshot", "validate", "explain"),
     "Look": ("report", "plot", "table", "compare", "presets", "policies", "chips", "schema", "model"),
     "Data": ("import", "scenario", "fit", "trace", "image", "reproduce"),
     "Serve and break": ("serve", "ctl", "torture"),
-    "Shell": ("completion", "man"),
+    "Shell": ("docs", "completion", "man", "c-api"),
 }
 """The commands as `--help` groups them; each is in one group."""
 
@@ -245,7 +250,9 @@ def _fail(message: str, code: int) -> int:
         # A line for each thing that is wrong.
         for line in message.split("\n"):
             click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(printable(" ".join(filter(None, line.split(" ")))), err=True)
+            # On the command line, an override is what --set gave.
+            told = f"--set{line.removeprefix('override')}" if line.startswith("override: ") else line
+            click.echo(printable(" ".join(filter(None, told.split(" ")))), err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

@@ -29,7 +29,8 @@ Examples:
   outlast compare out/greedy out/fifo
   outlast compare out/greedy out/fifo --all
   outlast compare drive.json out/mine
-  outlast compare out/*/ --json""",
+  outlast compare out/*/ --json
+  outlast compare out/greedy-repeats out/fifo-repeats""",
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT RESULT...")
 @click.option("--all", "everything", is_flag=True, help="List every figure that differs, by its dotted name.")
@@ -38,10 +39,20 @@ def compare_command(results: tuple[str, ...], everything: bool, as_json: bool) -
     """Show which settings and figures differ between results; changes are relative to the first.
 
     A RESULT may also be a measurement of a real drive, in the JSON that fio writes with
-    --output-format=json+. Rates and latencies are then compared job by job.
+    --output-format=json+. Rates and latencies are then compared job by job. Folders of `outlast run --repeats` are
+    compared by a test of each figure: paired where both have the same seeds, else Welch's.
     """
     if len(results) < 2:
         raise click.UsageError("comparing takes two results or more", click.get_current_context())
+    from outlast.repeats_compared import is_repeats
+
+    if any(map(is_repeats, results)):
+        if not all(map(is_repeats, results)):
+            raise click.UsageError("repeats are compared with repeats", click.get_current_context())
+        from outlast.cli.compare_repeats import compare_repeats
+
+        compare_repeats(results, everything=everything, as_json=as_json)
+        return
     from outlast.comparison import compare
 
     found = compare(*results)

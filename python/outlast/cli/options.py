@@ -15,6 +15,8 @@ from outlast.cli import complete
 from outlast.printable import printable
 
 STANDARD_INPUT = "-"
+STANDARD_OUTPUT = "-"
+"""The name by which a file to write means standard output."""
 MOST_DIGITS = 20
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|h)?")
 _UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}

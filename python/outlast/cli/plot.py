@@ -39,7 +39,7 @@ Examples:
   outlast plot out/spare throughput-iops-0 -o iops.png --font serif""",
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT... [CHART]")
-@path_option("-o", "--output", metavar="FILE", help="Output file: .pdf, .svg or .png.")
+@path_option("-o", "--out", "--output", "output", metavar="FILE", help="Output file: .pdf, .svg or .png.")
 @click.option("--width", type=Length(), default="3.3in", metavar="LENGTH", help="Width. Default: 3.3in, a column.")
 @click.option("--height", type=Length(), metavar="LENGTH", help="Height. Default: 0.68 of the width.")
 @click.option(

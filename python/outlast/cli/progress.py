@@ -99,6 +99,12 @@ class RunProgress(Bar):
         self._say(phase, fraction, f"{requests / 1e6:,.1f} M requests{at}")
         return True
 
+    def count(self, phase: str, done: int, wanted: int) -> None:
+        """Shows runs of a phase that are done, where a phase is made of many."""
+        self._rate(phase, done)
+        self._draw(phase, done / max(1, wanted), f"{done} of {wanted} runs")
+        self._say(phase, done / max(1, wanted), f"{done} of {wanted} runs")
+
 
 class SweepProgress(Bar):
     """Shows how many runs of a sweep are done. It is the progress function of `outlast.sweep`."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outlast import interrupts, suspicious
-from outlast.cli.options import Whole, layers_of, overrides_of, path_option, print_json, scenario_options, warn_of
+from outlast.cli.options import (
+    STANDARD_OUTPUT,
+    Whole,
+    layers_of,
+    overrides_of,
+    path_option,
+    print_json,
+    scenario_options,
+    warn_of,
+)
 
 NOT_MET = 1
 """Exit code where a limit of `[expect]` is not met."""
@@ -58,7 +67,9 @@ Examples:
     "--jobs", type=Whole(1), metavar="N", help="Number of parallel runs of --repeats. Default: one for each core."
 )
 @path_option(
-    "--junit", metavar="FILE", help="Write the outcome of each limit of [expect] to this file, as JUnit's XML."
+    "--junit",
+    metavar="FILE",
+    help="Write the outcome of each limit of [expect] to this file, as JUnit's XML; - is standard output.",
 )
 @click.option("--any-memory", is_flag=True, help="Run even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -87,8 +98,8 @@ def run_command(
     one skips the report. Exit code 1: a limit of [expect] is not met.
     """
     as_fio = trace_format == "fio"
-    if as_fio and as_json:
-        raise click.UsageError("--json and --format fio both print on standard output", click.get_current_context())
+    junit_printed = junit is not None and str(junit) == STANDARD_OUTPUT
+    _refuse_two_outputs({"--json": as_json, "--format fio": as_fio, "--junit -": junit_printed})
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
     if repeats is not None or jobs is not None:
@@ -105,7 +116,7 @@ def run_command(
         import numpy  # noqa: F401 - tables and charts are made of it
 
     folder = OutputFolder(out, force=force) if out is not None else None
-    for file in (each for each in (report_file, junit) if each is not None):
+    for file in (each for each in (report_file, None if junit_printed else junit) if each is not None):
         _check_written(file, out, [Path(each) for each in (scenario, trace) if each is not None])
     with RunProgress(shown=not quiet) as bar:
         # Nothing is lost until here, and everything is kept from here on.
@@ -125,12 +136,20 @@ def run_command(
         kept += [str(report_file)] if report_file is not None and drawn else []
     finally:
         # Also where the disk is full: a run of hours then leaves its figures at least here.
-        _tell(result, as_fio=as_fio, as_json=as_json, quiet=quiet)
+        _tell(result, as_fio=as_fio, as_json=as_json, quiet=quiet or junit_printed)
     if interrupts.stop_requests():
         return _stopped(result, kept, drawn)
     if kept and not quiet:
         click.echo(f"written: {', '.join(kept)}", err=True)
     return _judged(result, junit)
+
+
+def _refuse_two_outputs(printing: dict[str, bool]) -> None:
+    """Refuses two options that each print on standard output."""
+    given = [name for name, is_given in printing.items() if is_given]
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise click.UsageError(f"{both} both print on standard output", click.get_current_context())
 
 
 def _measured(
@@ -170,11 +189,14 @@ def _tell(result: Result, *, as_fio: bool, as_json: bool, quiet: bool) -> None:
 
 def _check_written(file: Path, out: Path | None, inputs: list[Path]) -> None:
     """Checks that a file could be written beside the result folder `out`, which may not be there yet."""
-    from outlast.output import check_file, check_not_read, check_writable
+    from outlast.output import check_file, check_not_kept, check_not_read, check_writable
 
     made = out is not None and file.absolute().parent in (out.absolute(), *out.absolute().parents)
     (check_writable if made else check_file)(file)
     check_not_read(file, inputs)
+    # The report in the folder is the one that --report writes.
+    if out is not None and file.name != "report.html":
+        check_not_kept(file, out)
 
 
 def _judged(result: Result, junit: Path | None) -> int:
@@ -189,7 +211,11 @@ def _judged(result: Result, junit: Path | None) -> int:
     for each in failed:
         click.echo(f"not met: {each.message}", err=True)
     if junit is not None:
-        write_file(junit, to_junit(result.summary["name"], found))
+        text = to_junit(result.summary["name"], found)
+        if str(junit) == STANDARD_OUTPUT:
+            click.echo(text, nl=False)
+        else:
+            write_file(junit, text)
     return NOT_MET if failed else 0
 
 

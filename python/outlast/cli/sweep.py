@@ -120,6 +120,6 @@ def _show(done: Sweep) -> None:
         console.print(f"and {len(done.points) - MOST_ROWS} more points")
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
-        console.print(f"front: no other point is as good in all of {figures} and better in one")
+        console.print(f"front: no other point is at least as good in every figure ({figures}) and better in one")
     for remark in notes(summary):
         console.print(remark, markup=False)

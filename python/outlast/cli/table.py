@@ -27,7 +27,7 @@ Examples:
     help="Default: the ending of the output file (.csv, .md, .tex), else markdown.",
 )
 @click.option("--figure", "names", multiple=True, metavar="NAME", help="A figure by its dotted name; repeatable.")
-@path_option("-o", "--output", metavar="FILE", help="Output file. Default: standard output.")
+@path_option("-o", "--out", "--output", "output", metavar="FILE", help="Output file. Default: standard output.")
 def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, ...], output: Path | None) -> None:
     """Print figures of one RESULT or of several beside each other, or the points of a sweep.
 

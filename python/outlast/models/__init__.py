@@ -46,6 +46,14 @@ from outlast.models.dies import (
     shared_increase,
     survivable_failures,
 )
+from outlast.models.fleets import (
+    chain_loss_by,
+    chain_mean,
+    failure_rate,
+    loss_by,
+    loss_by_mirrors,
+    sets_lost,
+)
 from outlast.models.life import ArrayLife, array_life
 from outlast.models.lifetime import Drive, Life, Worn
 from outlast.models.pages import (
@@ -80,6 +88,8 @@ __all__ = [
     "array_life",
     "array_loss",
     "balanced_spaces",
+    "chain_loss_by",
+    "chain_mean",
     "chips",
     "converges",
     "cper",
@@ -90,7 +100,10 @@ __all__ = [
     "dper",
     "effective_spare",
     "extra_space",
+    "failure_rate",
     "isolated_increase",
+    "loss_by",
+    "loss_by_mirrors",
     "mds_uper",
     "measured",
     "mttdl",
@@ -103,6 +116,7 @@ __all__ = [
     "read_failure",
     "replacements",
     "second_failures",
+    "sets_lost",
     "shared_increase",
     "spare_for",
     "steady_ages",

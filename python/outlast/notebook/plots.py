@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outlast.errors import OutputError
 from outlast.notebook.theme import Theme, drawn, stacked
@@ -67,6 +67,14 @@ class Plots:
 
     def __repr__(self) -> str:
         return f"<plots of {self._of}: {', '.join(self.names) or 'none'}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no '{name}'")
+        methods = [each for each in dir(type(self)) if not each.startswith("_")]
+        near = difflib.get_close_matches(name, methods, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(methods)}"
+        raise AttributeError(f"no chart '{name}'; {hint}")
 
     def __call__(self, name: str, theme: Theme | None = None) -> go.Figure:
         """The chart of that name, as the report draws it."""

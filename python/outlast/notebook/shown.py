@@ -73,8 +73,8 @@ def sweep(shown: Sweep) -> str:
     varied = len(summary["sweep"]["vary"])
     front = [
         note(
-            "* the best, ~ within error of the best; front: no other point is as good in all its figures "
-            "and better in one"
+            "* the best, ~ within error of the best; front: no other point is at least as good in "
+            "every figure and better in one"
         )
     ]
     return framed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, Self
 
@@ -67,6 +67,12 @@ class Cluster:
             )
         error = future.exception()
         return job, error if isinstance(error, Exception) else InternalError(repr(error))
+
+    def map(self, function: Callable[..., Any], items: Iterable[Any], *shared: Any) -> Iterator[Any]:
+        """Results of `function(item, *shared)` on the workers, in the order of the items."""
+        pure = [self._client.submit(function, item, *shared, pure=False) for item in items]
+        for future in pure:
+            yield future.result()
 
     def __enter__(self) -> Self:
         return self

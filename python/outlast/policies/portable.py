@@ -77,7 +77,7 @@ class Code:
         try:
             code: bytes = cloudpickle.dumps(policy)
         except Exception as error:
-            raise ScenarioError(f"policy {called}: cannot be told to another process: {error}") from error
+            raise ScenarioError(f"policy {called}: cannot be sent to another process: {error}") from error
         name = "".join(letter if letter.isalnum() else "_" for letter in called)
         path = (self._folder / f"{name}-{hashlib.sha256(code).hexdigest()[:12]}{PICKLED}").resolve()
         self._pickled[path] = code

@@ -212,7 +212,7 @@ def _repair(answer: Any) -> str | int:
         return answer
     seconds = _number(answer)
     if not 0 < seconds <= LATEST_S:
-        raise ValueError(f"returned {answer!r}: a repair is put off for more than 0 and at most {LATEST_S} seconds")
+        raise ValueError(f"returned {answer!r}: a delay of a repair must be above 0 and at most {LATEST_S} seconds")
     return max(round(seconds * 1e9), 1)
 
 

@@ -14,6 +14,7 @@ COLOURS = {
     "queue": "var:--host",
     "link": "var:--heat1",
     "firmware": "var:--muted",
+    "map": "var:--heat2",
     "buffer": "var:--write",
     "collection": "var:--gc",
     "die_read": "var:--scrub",
@@ -35,7 +36,7 @@ COLOURS = {
     "aborted": "var:--line",
 }
 """Colour of each cause. Causes of writes alone and causes of reads alone may share one."""
-DASHED = frozenset({"program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record"})
+DASHED = frozenset({"map", "program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record"})
 """Causes whose bars are hatched, so that they are told from those of the same colour."""
 NAMED_FROM = 0.1
 """The share from which on a cause is named in a sentence."""

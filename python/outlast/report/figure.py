@@ -34,6 +34,8 @@ _PARTS = {
 }
 CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
 """Label and colour of the parts of a write amplification, in the order of charts."""
+LABELLED_DECADES = 4.0
+"""Decades on an axis beyond which only powers of ten are named."""
 NAME_WIDTH = 18
 """Characters of a line beside a bar."""
 RUN_COLOURS = [f"var:--run{index}" for index in range(6)]
@@ -103,9 +105,16 @@ def _ticks(low: float, high: float, decades: float) -> list[float]:
         step = next(factor for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= exact) * power
         first, last = math.floor(low / step), math.ceil(high / step)
         return [round(number * step, 9) for number in range(max(first, 1), last + 1)]
-    steps = (1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)
+    # Two or three labels at least in any range that a chart shows.
+    steps = (1.0,) if decades > LABELLED_DECADES else (1.0, 3.0) if decades > 1.5 else (1.0, 2.0, 5.0)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     return [step * 10.0**exponent for exponent in exponents for step in steps]
+
+
+def _between(low: float, high: float) -> list[float]:
+    """The whole multiples of powers of ten on an axis, by which a logarithmic scale is told from a linear one."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [round(step * 10.0**exponent, 9) for exponent in exponents for step in range(1, 10)]
 
 
 def _named(tick: float) -> str:
@@ -127,4 +136,5 @@ def latency_axis(lowest_us: float, highest_us: float, title: str = "latency") ->
         range=[math.log10(low) - pad, math.log10(high) + pad],
         tickvals=ticks,
         ticktext=[_named(tick) for tick in ticks],
+        minor={"tickvals": _between(low, high), "ticks": "outside", "ticklen": 3, "showgrid": False},
     )

@@ -64,6 +64,8 @@ JUDGED = {True: "yes", False: "no", None: "not judged"}
 """Word for steady state reached, not reached, or not judged."""
 _HYPHENED = {"over_provisioning": "over-provisioning", "warm_up": "warm-up"}
 """Ends of settings that a person writes with a hyphen."""
+_UNIT = re.compile("_(?:s|ms|us|ns|bytes|mib_s|mib|hours)$")
+"""Ends of keys that are units."""
 _CARRIED = {"µs", "ns", "s", "seconds", "s, simulated", "bytes", "share", "probability", "1/bit", "errors/bit"}
 """Units that the written value has itself, or does not need."""
 
@@ -77,7 +79,8 @@ def words(name: str) -> str:
         return f"{parts[1]} latency, {PERCENTILES[parts[2]]}"
     if name.startswith("reliability.exact.") and parts[-1] in ("uber", "log10_uber"):
         return _STEPS.get(parts[2], name)
-    return " ".join(parts).replace("_", " ")
+    # The unit is written behind the value or the title.
+    return " ".join(_UNIT.sub("", part) for part in parts).replace("_", " ")
 
 
 def spoken(name: str) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import sweep_load, sweep_points
+from outlast.report import sweep_bars, sweep_load, sweep_points
 from outlast.report.figure import RUN_COLOURS, Figure, axis
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
@@ -37,11 +37,22 @@ def page(sweep: Sweep) -> str:
 def sections(summary: dict[str, Any]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
     summary = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in summary["points"]]}
-    curves = [_curves(summary, name) for name in summary["sweep"]["figures"]]
+    varying = [name for name in summary["sweep"]["figures"] if name not in sweep_bars.constant(summary)]
+    curves = [_curves(summary, name) for name in varying]
+    if sweep_bars.is_choice(summary):
+        curves = [sweep_bars.section(summary, varying)]
     points = Section("points", "Points", columns="one")
     if summary["points"]:
         points.add(sweep_points.table(summary))
-    return [sweep_load.section(summary), points, *curves, _front(summary), _failed(summary), _sweep_section(summary)]
+    return [
+        sweep_load.section(summary),
+        points,
+        *curves,
+        sweep_bars.same(summary),
+        _front(summary),
+        _failed(summary),
+        _sweep_section(summary),
+    ]
 
 
 def _header(summary: dict[str, Any], title: str) -> str:
@@ -217,9 +228,10 @@ def _front(summary: dict[str, Any]) -> Section:
     if not pareto["front"]:
         return section
     chosen = set(pareto["front"])
-    of = " and ".join(f"{text(words(each['figure']))} ({each['best']} is best)" for each in wanted)
+    of = "; ".join(f"{text(words(each['figure']))} ({each['best']} is best)" for each in wanted)
     section.finding = (
-        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are dominated by no other in {of}, by their means."
+        f"<b>{len(chosen)} of {len(summary['points'])}</b> points are on the front: no other point is at least as good "
+        f"in every figure and better in one. Figures, by their means: {of}."
     )
     if pareto["left_out"]:
         section.finding += f" {len(pareto['left_out'])} points lack one of these and are left out."
@@ -273,4 +285,4 @@ def _sweep_section(summary: dict[str, Any]) -> Section:
             "Each repeat uses the same seed at all points, so that points are compared under the same requests: "
             "differences between points are more certain than their error bars suggest."
         )
-    return section.add(f'<details class="card"><summary>What was asked</summary><pre>{specification}</pre></details>')
+    return section.add(f'<details class="card"><summary>Specification</summary><pre>{specification}</pre></details>')

@@ -255,5 +255,6 @@ def _front(summary: dict[str, Any]) -> list[str]:
     pareto, count = summary["pareto"], len(summary["points"])
     if not pareto["front"]:
         return []
-    of = " and ".join(spoken(each["figure"]) for each in pareto["figures"])
+    *most, last = (spoken(each["figure"]) for each in pareto["figures"])
+    of = f"{', '.join(most)} and {last}" if most else last
     return [f"<b>{short(len(pareto['front']))} of {short(count)}</b> points are on the Pareto front of {of}."]

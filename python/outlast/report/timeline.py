@@ -130,7 +130,8 @@ def amplification(
         data.append(line(x, plain(smooth), name, "var:--ink", width=1.6, hovertemplate="%{y:.3f}"))
     most, top = float(np.nanmax(total)), _top(total, host, closed_form)
     limits = {"rangemode": "tozero"} if top is None else {"range": [0, top]}
-    hint = "stacked by cause" + ("" if top is None else f"; axis cut, windows with few writes reach {short(most)}")
+    cut = "" if top is None else f"; the axis ends here; windows with few writes reach {short(most)}"
+    hint = f"stacked by cause{cut}"
     y_axis = axis("bytes programmed per byte written", **limits)
     layout = OVER_TIME | {"yaxis": y_axis, "barmode": "stack", "bargap": 0}
     return Figure("amplification", data, layout, "Write amplification over time", hint, 320)

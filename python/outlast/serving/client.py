@@ -31,7 +31,7 @@ class Client:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
-            raise ControlError(f"{path}: nobody serves there ({error.strerror}); see `outlast serve`") from error
+            raise ControlError(f"{path}: no server listens there ({error.strerror}); see `outlast serve`") from error
         self._lines = self._socket.makefile("rb")
 
     def __enter__(self) -> Self:
@@ -55,9 +55,9 @@ class Client:
         try:
             answer = foreign.json_of(line)
         except ValueError as error:
-            raise ControlError(f"{self._path}: the answer is none: {error}") from error
+            raise ControlError(f"{self._path}: the answer cannot be read: {error}") from error
         if not isinstance(answer, dict) or not answer.keys() & {"ok", "error"}:
-            raise ControlError(f"{self._path}: the answer has neither ok nor error: not Outlast serves there")
+            raise ControlError(f"{self._path}: the answer has neither ok nor error: this is not an Outlast server")
         return value_of(answer)
 
 
@@ -76,8 +76,9 @@ def path_of(name: str | None) -> Path:
         return Path(recorder)
     running = [each for each in sockets.server_names() if is_running(sockets.socket_path(each))]
     if len(running) != 1:
-        there = f"there are {', '.join(running)}" if running else "none runs"
-        raise ControlError(f"name the server: {there}")
+        if not running:
+            raise ControlError("no server runs; start one with outlast serve")
+        raise ControlError(f"name the server: there are {', '.join(running)}")
     return sockets.socket_path(running[0])
 
 

@@ -161,15 +161,15 @@ _NEEDS = (
     ("repair", "no die was repaired in any run"),
     ("protection.", "no run has device.protection"),
     ("reliability.twin", "it needs run.twin = true"),
-    ("reliability.exact", "the flash of no run errs: it needs device.reliability"),
-    ("reliability.rber", "the flash of no run errs: it needs device.reliability"),
+    ("reliability.exact", "no run has bit errors, which device.reliability makes"),
+    ("reliability.rber", "no run has bit errors, which device.reliability makes"),
     ("queues", "no run has device.controller.queues and more than one queue in use"),
     ("queue.controller", "it needs run.utilisation = true, and a drive by itself"),
     ("queue.overload", "no run was overloaded"),
     ("host.jobs", "no run has a fio job"),
     ("host.failed", "no request failed in any run"),
     ("closed_form.", "the closed form holds for no run"),
-    ("device.effective_spare_factor", "what flash was left held less than the capacity in every run"),
+    ("device.effective_spare_factor", "in every run, the remaining flash held less than the capacity"),
 )
 """Reasons why no run may have a figure, by the beginning of its name; the first that fits counts."""
 

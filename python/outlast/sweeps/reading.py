@@ -236,7 +236,7 @@ class _Reader:
             raise self.refuse(f"{place}.values", values, "must be a list of at least one value")
         labels = self.strings(f"{place}.labels", content["labels"]) if "labels" in content else None
         if labels is not None and (len(labels) != len(values) or len(set(labels)) != len(labels)):
-            raise self.refuse(f"{place}.labels", list(labels), f"must be {len(values)} different texts, one a value")
+            raise self.refuse(f"{place}.labels", list(labels), f"must be {len(values)} different texts, one per value")
         return Axis(setting, tuple(values), labels)
 
     def _span(self, place: str, setting: str, content: Mapping[str, Any], method: str) -> Axis:

@@ -13,6 +13,8 @@ from outlast.errors import ScenarioError
 class SweepError(ScenarioError):
     """Invalid sweep file; the message names place, value and limit."""
 
+    __module__ = "outlast"
+
 
 @dataclass(frozen=True)
 class Axis:

@@ -93,7 +93,7 @@ def collection(summary: dict[str, Any]) -> Told:
     names = ["gc.victims", "gc.mean_valid", "gc.blocked_s", policy]
     if span:
         text += f"; host writes waited for space for {seconds(gc['blocked_s'])}, summed over the flash cores"
-    more = "more spare space would leave fewer valid units to move, and under skewed writes another policy may, too"
+    more = "more spare space would leave fewer valid units to move; under skewed writes, another policy may help, too"
     return f"{text}; {more}.", named(summary, *names)
 
 
@@ -108,7 +108,7 @@ def wear(summary: dict[str, Any]) -> Told:
     blocks, span = summary["device"]["raw_bytes"] / _block_bytes(summary), summary["time"]["simulated_s"]
     a_day = summary["flash"]["erases"] / blocks / span * DAY_S if span and value_of(summary, "throughput.iops") else 0.0
     if a_day:
-        text += f", and gain {short(a_day)} a day under this load"
+        text += f", and {short(a_day)} more each day under this load"
         names += ["flash.erases", "device.raw_bytes", "time.simulated_s"]
         if rated:
             left = max(rated - cycles["mean_pe"], 0) / a_day * DAY_S

@@ -7,6 +7,7 @@ from typing import Any
 
 from outlast.report import served
 from outlast.report.numbers import percent, seconds, short
+from outlast.why.cache import slc_cache
 from outlast.why.limit import Limit
 from outlast.why.origins import collection, errors, tail, wear, writes
 from outlast.why.parts import Figures, Part, die_work, named, was_asked
@@ -17,7 +18,8 @@ class Sentence:
     """A finding in words."""
 
     about: str
-    """The subject: `limit`, `served`, a part, `host`, `tail`, `writes`, `collection`, `wear`, `errors`, or `trust`."""
+    """The subject: `limit`, `served`, a part, `host`, `cache`, `tail`, `writes`, `collection`, `wear`, `errors`, or
+    `trust`."""
     text: str
     figures: Figures
     """Figures of `result.json` that the sentence is made of, by dotted name."""
@@ -30,7 +32,14 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
     if parts:
         found += [_dies(summary, by_name["dies"]), _channels(summary, by_name["channels"])]
         found += [_link(by_name), _firmware(by_name), _host(summary)]
-    origins = {"tail": tail, "writes": writes, "collection": collection, "wear": wear, "errors": errors}
+    origins = {
+        "cache": slc_cache,
+        "tail": tail,
+        "writes": writes,
+        "collection": collection,
+        "wear": wear,
+        "errors": errors,
+    }
     for about, of in origins.items():
         if origin := of(summary):
             found.append(Sentence(about, *origin))

@@ -43,7 +43,9 @@ impl<D: Device> Array<D> {
         };
         if self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write) {
             if command.op == HostOp::Write {
-                host.data = data.to_vec();
+                self.flight.spare_cells.give_memory(&mut host.data);
+                host.data.clear();
+                host.data.extend_from_slice(data);
             }
             host.data.resize(to_length(u64::from(command.sectors) * SECTOR_BYTES), 0);
         }

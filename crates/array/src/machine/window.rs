@@ -230,19 +230,24 @@ impl<D: Device> Array<D> {
         let at_once = self.flight.ops[index].computes_at_once(self.layout.data_set, keeps_sums);
         let mut cells = std::mem::take(&mut self.flight.ops[index].cells);
         let op = &self.flight.ops[index];
-        let host = &self.flight.hosts[op.host_command()];
+        let host = &mut self.flight.hosts[op.host_command()];
         for role in roles(op.roles) {
             let first = self.layout.logical(op.group, role, op.overlay.first) - host.command.lba.0;
             let bytes = op.overlay.byte_length();
             let from = to_length(first * SECTOR_BYTES);
+            let cell = &mut cells[role];
+            if bytes == host.data.len() && op.overlay == op.rows {
+                // All that the command brings: the cell takes its memory.
+                self.flight.spare_cells.give(std::mem::replace(cell, std::mem::take(&mut host.data)));
+                continue;
+            }
             let new = &host.data[from..from + bytes];
             if at_once {
-                let cell = &mut cells[role];
                 self.flight.spare_cells.give_memory(cell);
                 cell.clear();
                 cell.extend_from_slice(new);
             } else {
-                cells[role][op.overlay.bytes(op.rows.first)].copy_from_slice(new);
+                cell[op.overlay.bytes(op.rows.first)].copy_from_slice(new);
             }
         }
         if at_once {

@@ -1,7 +1,7 @@
 //! A result as text, without what differs from run to run, and its hash.
 
 use outlast_engine::{ResultColumn, RunResult};
-use outlast_ftl::{ProgramCause, UnitsWritten};
+use outlast_ftl::{ProgramCause, ReadCause, UnitsWritten};
 use outlast_units::rng::mix;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -23,14 +23,17 @@ const EXCLUDED: [(&str, &[&str]); 8] = [
 
 /// Causes of programs that are younger than the table. Where one has not come, its figures are left out, so that hashes go on saying of everything
 /// else that it is as it was.
-const YOUNG: [ProgramCause; 2] = [ProgramCause::Map, ProgramCause::MapParity];
+const YOUNG: [ProgramCause; 3] = [ProgramCause::Map, ProgramCause::MapParity, ProgramCause::Fold];
+/// The same of causes of reads.
+const YOUNG_READS: [ReadCause; 1] = [ReadCause::Fold];
 
 /// True if `name` is a figure or a column of a [young](YOUNG) cause.
 fn is_young(name: &str) -> bool {
     let of = |cause: ProgramCause| {
-        name.strip_prefix(cause.name()).is_some_and(|rest| matches!(rest, "" | "_programs" | "_units"))
+        name.strip_prefix(cause.name())
+            .is_some_and(|rest| matches!(rest, "" | "_programs" | "_units" | "_reads"))
     };
-    YOUNG.into_iter().any(of)
+    YOUNG.into_iter().any(of) || YOUNG_READS.into_iter().any(|cause| cause.name() == name)
 }
 
 /// Leaves out the figures of young causes that have not come.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Folder of the scenarios.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
 const FOLDERS: [&str; 10] =
-    ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples", "zones"];
+    ["presets", "hrm", "lfs", "msapl", "reparo", "flexible", "diffraid", "demo", "examples", "zn540"];
 
 /// Size of a shrunken drive: mapping units of all members together, blocks of a plane, the user's part of raw flash.
 const UNITS: u64 = 60_000;

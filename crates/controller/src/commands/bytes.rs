@@ -13,7 +13,7 @@ pub struct HostBytes {
     /// Data of writes under way, by request; empty where they have ended.
     written: Vec<Written>,
     /// Data of reads under way as far as it has come, by request: from the first byte up to the last that is there, with zeroes in between.
-    reading: ListMap<HostRequestId, Vec<u8>>,
+    reading: Vec<Option<Vec<u8>>>,
     /// Data of completed reads, until the host takes it.
     read: ListMap<Tag, Vec<u8>>,
     /// Answers to queries for failed units, until the host takes them.
@@ -74,13 +74,17 @@ impl HostBytes {
         let mut data = self.spare.take().unwrap_or_default();
         data.clear();
         data.reserve_exact(length_of(sectors));
-        self.reading.insert(request, data);
+        let index = request.0 as usize;
+        if index >= self.reading.len() {
+            self.reading.resize_with(index + 1, Option::default);
+        }
+        self.reading[index] = Some(data);
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
     pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
-        let Some(data) = self.reading.get_mut(work.request) else { return };
+        let Some(Some(data)) = self.reading.get_mut(work.request.0 as usize) else { return };
         if data.len() < at {
             data.resize(at, 0);
         }
@@ -124,10 +128,15 @@ impl HostBytes {
     /// Request `request` of `sectors` sectors has ended; what it read goes out under `tag`, if it is `good`: nothing of a read that failed is
     /// handed out as if nothing were amiss.
     pub fn end(&mut self, request: HostRequestId, sectors: u32, tag: Tag, good: bool) {
-        if let Some(own) = self.written.get_mut(request.0 as usize) {
+        let index = request.0 as usize;
+        if let Some(own) = self.written.get_mut(index)
+            && !own.parts.is_empty()
+        {
+            // A write, which reads nothing.
             own.parts.clear();
+            return;
         }
-        if let Some(mut data) = self.reading.remove(request)
+        if let Some(mut data) = self.reading.get_mut(index).and_then(Option::take)
             && good
         {
             // What has never been written reads as zeroes.
@@ -184,8 +193,7 @@ impl HostBytes {
         let fits = |request, data: &Vec<u8>| {
             sectors_of(request).is_some_and(|sectors| data.len() <= length_of(sectors))
         };
-        let mut all = self.reading.iter();
-        match all.find(|&(request, data)| !fits(request, data)) {
+        match self.under_way().find(|&(request, data)| !fits(request, data)) {
             None => Ok(()),
             Some((request, data)) => Err(format!("request {request} has {} bytes of a read", data.len())),
         }
@@ -194,7 +202,13 @@ impl HostBytes {
     /// Requests that have bytes.
     pub fn requests(&self) -> impl Iterator<Item = HostRequestId> {
         let written = (0..).map(HostRequestId).zip(&self.written).filter(|(_, own)| !own.parts.is_empty());
-        written.map(|(request, _)| request).chain(self.reading.keys())
+        written.map(|(request, _)| request).chain(self.under_way().map(|(request, _)| request))
+    }
+
+    /// Reads under way, with what each has so far.
+    fn under_way(&self) -> impl Iterator<Item = (HostRequestId, &Vec<u8>)> {
+        let reading = (0..).map(HostRequestId).zip(&self.reading);
+        reading.filter_map(|(request, data)| Some((request, data.as_ref()?)))
     }
 }
 

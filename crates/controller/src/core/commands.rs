@@ -120,11 +120,13 @@ impl CoreContext {
             RequestEnd::AwaitFlash => {
                 self.note(move |ledger| ledger.is_buffered(now, id));
                 self.commands.flushes.call(id);
+                self.look_at_commands();
             }
             // A move of the drive's own has ended.
             RequestEnd::Moved(outcome) => {
                 self.commands.failures.forget(id);
                 self.moves.ended(outcome);
+                self.look_at_commands();
             }
         }
     }

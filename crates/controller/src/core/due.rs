@@ -145,10 +145,13 @@ pub(crate) struct Unsettled {
     /// Effects that the drive is to apply.
     #[persist(skip)]
     effects: VecDeque<Effect>,
-    /// How many cores, asks and effects there are, and one more while dies that wait to start an internal operation may go on: one look tells
-    /// whether anything is due.
+    /// How many cores, asks and effects there are, one more while dies that wait to start an internal operation may go on, and one while a flush or a
+    /// move is due: one look tells whether anything is due.
     pending: u32,
     leave: bool,
+    /// True if a flush begins, or a move of the drive's own may. Never between events.
+    #[persist(skip)]
+    command: bool,
     /// While they do: internal operations that were under way when the last one did, and how many dies are left to be asked.
     last_leave: Option<(u32, usize)>,
 }
@@ -158,7 +161,11 @@ impl Unsettled {
     pub(crate) fn is_empty(&self) -> bool {
         debug_assert!(
             self.pending as usize
-                == self.cores.left() + self.asks.left() + self.effects.len() + usize::from(self.leave),
+                == self.cores.left()
+                    + self.asks.left()
+                    + self.effects.len()
+                    + usize::from(self.leave)
+                    + usize::from(self.command),
             "{} are said to be pending in {self:?}",
             self.pending
         );
@@ -190,6 +197,19 @@ impl Unsettled {
             self.pending += 1;
             self.cores.push(core);
         }
+    }
+
+    /// A flush begins or a move of the drive's own may, if `is_due`; else none does.
+    #[inline]
+    pub(crate) fn set_command(&mut self, is_due: bool) {
+        self.pending = self.pending - u32::from(self.command) + u32::from(is_due);
+        self.command = is_due;
+    }
+
+    /// True if a flush begins, or a move of the drive's own may.
+    #[inline]
+    pub(crate) fn is_command_due(&self) -> bool {
+        self.command
     }
 
     /// An internal operation has ended, or relocated data has left the buffer: dies that waited for that may go on.
@@ -267,33 +287,4 @@ impl Unsettled {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_due_comes_in_its_order_and_what_follows_comes_after_what_it_led_to() {
-        let (mut unsettled, mut dirty) = (Unsettled::default(), Dirty::default());
-        unsettled.add_then(CoreId(3), &mut dirty, Due::GcVictim);
-        unsettled.add(CoreId(3), &mut dirty, Due::Admit);
-        unsettled.add(CoreId(3), &mut dirty, Due::Collect);
-        assert_eq!(unsettled.cores.items, [CoreId(3)], "a core is listed once");
-        let mut seen = Vec::new();
-        while let Some(due) = unsettled.take(&mut dirty) {
-            seen.push(due);
-            if seen.len() == 2 {
-                // Admission made space short.
-                unsettled.add(CoreId(3), &mut dirty, Due::Collect);
-                assert!(dirty.is_before_admission());
-            }
-        }
-        assert_eq!(seen, [Due::Collect, Due::Admit, Due::Collect, Due::GcVictim]);
-        assert!(dirty.is_clean() && unsettled.is_empty());
-    }
-
-    #[test]
-    fn the_list_of_all_is_in_the_order_of_the_bits() {
-        for (place, due) in Due::ALL.iter().enumerate() {
-            assert_eq!(*due as usize, place);
-        }
-    }
-}
+mod tests;

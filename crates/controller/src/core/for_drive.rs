@@ -144,9 +144,9 @@ impl CoreContext {
         if self.unsettled.take_leave(internal, waiting) { self.flash.take_waiting_die() } else { None }
     }
 
-    /// True if nothing is due on any core, nor any effect.
+    /// True if nothing is due on any core, nor any effect, flush or move; in a state that was read, too.
     pub fn has_nothing_due(&self) -> bool {
-        self.unsettled.is_empty()
+        self.unsettled.is_empty() && !self.commands.flushes.any_due() && !self.moves.are_due()
     }
 
     /// Housekeeping has come: it is called for anew where it has more to do.

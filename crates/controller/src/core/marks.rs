@@ -66,12 +66,21 @@ impl CoreContext {
     /// need not be made due.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        self.unsettled.is_empty() && !self.is_command_due()
+        self.unsettled.is_empty()
     }
 
     /// True if a flush begins, or a move of the drive's own may: effects of parts of commands that have ended.
     #[inline]
     pub fn is_command_due(&self) -> bool {
-        self.commands.flushes.any_due() || self.moves.are_due()
+        debug_assert!(
+            self.unsettled.is_command_due() == (self.commands.flushes.any_due() || self.moves.are_due()),
+            "a flush or a move has become due, or none is any more, that nobody has looked at"
+        );
+        self.unsettled.is_command_due()
+    }
+
+    /// Sees whether a flush begins or a move of the drive's own may: after each change of either.
+    pub fn look_at_commands(&mut self) {
+        self.unsettled.set_command(self.commands.flushes.any_due() || self.moves.are_due());
     }
 }

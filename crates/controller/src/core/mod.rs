@@ -18,6 +18,7 @@ mod dies;
 mod due;
 mod effect;
 mod for_drive;
+mod mapping;
 mod marks;
 mod named_requests;
 mod processor;
@@ -41,6 +42,7 @@ pub use due::Due;
 pub(crate) use due::{Dirty, Unsettled};
 pub use effect::Effect;
 pub use for_drive::SharedParts;
+pub use mapping::MapCache;
 pub use processor::{CoreWork, Processor};
 pub(crate) use programs::MapPrograms;
 pub(crate) use programs::MapTimer;
@@ -83,6 +85,9 @@ pub struct FlashCore {
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]
     read_cache: Option<Box<Recent>>,
+    /// Pages of the mapping table that are in memory; absent where all are.
+    #[persist(each)]
+    map_cache: Option<Box<MapCache>>,
     covers: Covers,
     /// Programs of a flush of the mapping table that are under way.
     maps: MapPrograms,
@@ -167,6 +172,7 @@ impl FlashCore {
             cells,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),
+            map_cache: map_cache(&ftl, config),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),
             covers: Covers::new(ftl.streams().count(), cover_after(config)),
             maps: MapPrograms::default(),
@@ -176,6 +182,13 @@ impl FlashCore {
             ftl,
         })
     }
+}
+
+/// The cache of pages of the mapping table, which begins empty.
+fn map_cache(ftl: &Ftl, config: &SsdConfig) -> Option<Box<MapCache>> {
+    let cache = config.ftl.map_cache?;
+    let room = cache.pages(config.ftl.mapping_unit, config.controller.flash_cores);
+    Some(Box::new(MapCache::new(ftl.map_pages(), room)))
 }
 
 /// After how long a pause stripes that are not full are covered.

@@ -11,7 +11,8 @@ impl FlashCore {
             CoreWork::Units { first, .. } => first.request,
             CoreWork::Search { request } | CoreWork::Mark { request } => request,
         });
-        work.chain(self.buffer.waiting().map(|write| write.work.request))
+        let maps = self.awaiting_map().map(|work| work.request);
+        work.chain(self.buffer.waiting().map(|write| write.work.request)).chain(maps)
     }
 }
 

@@ -27,6 +27,7 @@ pub fn check_restored_operations(context: &CoreContext, cores: &Cores) -> Result
     for (id, core) in cores.iter_indexed() {
         let of_core = operations(&context.flash).filter(|(die, _)| context.places[*die].core == id);
         let tags: Vec<Purpose> = of_core.map(|(_, op)| op.tag).collect();
+        core.check_map_cache()?;
         core.tasks.check_restored(&core.ftl, &tags, |task| context.ladder.relocation_reads(id, task))?;
     }
     Ok(())

@@ -50,8 +50,10 @@ impl CoreContext {
             self.counters.host_bytes_written -= bytes;
         }
         if let Some(zone) = zones.left_queue(request, bytes, lost) {
-            self.finish_parts(now, request, 1);
+            // The host is told when the zone is on flash. Its last program unit is full: nothing need be padded, even if the buffer is volatile.
+            self.commands.flushes.bar(request);
             self.end_zone_action(zone);
+            self.end_barriers(now);
         }
         self.look_at_zones();
     }

@@ -60,7 +60,7 @@ impl CoreCells {
             variation: reliability.variation,
             page_types: reliability.page_types(),
             scope: reliability.read_scope,
-            modes: &[],
+            modes: &config.modes(),
         };
         let blocks = blocks_of(geometry, layout);
         let superpages = layout.superpages();

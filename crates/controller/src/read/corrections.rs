@@ -30,7 +30,11 @@ impl Corrections {
     #[inline]
     pub fn sensed(&mut self, kind: OpKind, is_first: bool, units: u64) {
         let counts = match kind {
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => true,
+            OpKind::HostRead
+            | OpKind::RmwRead
+            | OpKind::RelocationRead
+            | OpKind::MoveRead
+            | OpKind::MapRead => true,
             OpKind::StripeRead | OpKind::PatrolRead | OpKind::ProbeRead | OpKind::ListRead => false,
             OpKind::HostProgram | OpKind::RelocationProgram | OpKind::Erase => {
                 unreachable!("{kind:?} senses nothing")
@@ -49,7 +53,7 @@ mod tests {
     #[test]
     fn only_reads_that_want_data_count() {
         let mut corrections = Corrections::default();
-        for kind in [OpKind::HostRead, OpKind::RmwRead, OpKind::RelocationRead, OpKind::MoveRead] {
+        for kind in [OpKind::HostRead, OpKind::RmwRead, OpKind::RelocationRead, OpKind::MapRead] {
             corrections.sensed(kind, true, 3);
             corrections.sensed(kind, false, 1);
         }

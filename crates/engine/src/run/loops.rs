@@ -200,6 +200,11 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             if schedule.jobs.has_begun(job) {
                 self.state.recorder.jobs.begin_job(job, now);
             }
+            if schedule.jobs.any_woken() {
+                let woken = schedule.jobs.take_woken();
+                // Jobs that waited for this one's end, or for a zone that it has let go.
+                schedule.ready.extend(woken);
+            }
             match ask {
                 JobStep::Issue(command) => {
                     let tag = self.issue(now, command);
@@ -214,9 +219,6 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 JobStep::Ended => {
                     self.state.recorder.jobs.end_job(job, now);
                     schedule.wakes[job as usize] = None;
-                    let woken = schedule.jobs.take_woken();
-                    // Jobs that waited for this one's end.
-                    schedule.ready.extend(woken);
                 }
             }
             schedule.ready.pop_front();

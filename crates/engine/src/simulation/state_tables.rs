@@ -90,7 +90,7 @@ impl SuperblockRow<'_> {
         match cause {
             None => "",
             Some(StreamCause::Host) => "host",
-            Some(StreamCause::Gc) => "gc",
+            Some(StreamCause::Gc | StreamCause::Fold) => "gc",
             Some(StreamCause::WearLeveling) => "wear-leveling",
             Some(StreamCause::Scrub) => "scrub",
             Some(StreamCause::Reencode) => "reencode",

@@ -53,6 +53,12 @@ pub struct HostFigures {
     /// Mapping units that host reads found in the read cache; absent: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub read_cache_hits: u64,
+    /// Mapping units whose page of the mapping table was in memory, where not all of the table is; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub map_hits: u64,
+    /// Mapping units whose page was not; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub map_misses: u64,
     /// Mapping units written in place of older ones in the write buffer; absent: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub coalesced_writes: u64,
@@ -106,6 +112,8 @@ pub(crate) fn host(facts: &RunFacts<'_>) -> HostFigures {
         unmapped_reads: counters.unmapped_reads,
         buffer_hits: counters.buffer_hits,
         read_cache_hits: counters.read_cache_hits,
+        map_hits: counters.map_hits,
+        map_misses: counters.map_misses,
         coalesced_writes: counters.coalesced_writes,
         partial_writes: counters.partial_writes,
         jobs: facts.recorder.jobs.figures(facts.workload.jobs.as_ref(), facts.recorder.end),

@@ -4,6 +4,7 @@ mod after_host;
 mod array;
 mod closed_form;
 mod device;
+mod energy;
 mod flash;
 mod host;
 mod latency;
@@ -12,6 +13,7 @@ mod placement;
 mod power;
 mod queue;
 mod reliability;
+mod slc_cache;
 mod steady;
 mod wear;
 mod zones;
@@ -23,6 +25,7 @@ pub use array::{
 };
 pub use closed_form::ClosedForm;
 pub use device::{DeviceFacts, MemoryFigures};
+pub use energy::{EnergySummary, HeatSummary};
 pub use flash::{FlashByCause, FlashOperations, GcFigures, WriteAmplification};
 pub use host::{FailedCommands, HostFigures, ThroughputFigures, TimeFigures};
 pub use latency::{LatencyByOp, StreamLatency};
@@ -35,6 +38,7 @@ pub use reliability::{
     RberFigures, RedundancyFigures, RedundancyLost, ReliabilityFigures, ScrubFigures, StripeRecovery,
     TailProbability, TwinComparison,
 };
+pub use slc_cache::SlcCacheSummary;
 pub use steady::{MeasuredState, PreconditionState, SteadyState};
 pub use wear::WearFigures;
 pub use zones::{ZoneLatencies, ZonesFigures};
@@ -42,6 +46,7 @@ pub use zones::{ZoneLatencies, ZonesFigures};
 pub(crate) use after_host::after_host;
 pub(crate) use closed_form::{closed_form, writes_uniformly};
 pub(crate) use device::device_facts;
+pub(crate) use energy::energy;
 pub(crate) use flash::{amplification, flash, gc, is_without_collection};
 pub(crate) use host::{host, throughput, time};
 pub(crate) use latency::{latency, latency_table};
@@ -49,6 +54,7 @@ pub(crate) use latency_causes::latency_causes;
 pub(crate) use placement::placement;
 pub(crate) use power::power;
 pub(crate) use queue::{namespaces, overload_note, queue, queues};
+pub(crate) use slc_cache::slc_cache;
 pub(crate) use steady::{measured_state, precondition_state, precondition_table};
 pub(crate) use wear::{wear, wear_table};
 pub(crate) use zones::zones;
@@ -107,6 +113,12 @@ pub struct RunSummary {
     /// Flexible data placement; absent for drives without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementFigures>,
+    /// SLC cache; absent for drives without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheSummary>,
+    /// Energy and heat; absent where nothing counts energy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergySummary>,
     /// Zones; absent for drives without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesFigures>,

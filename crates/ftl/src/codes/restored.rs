@@ -36,6 +36,12 @@ impl CodeTable {
                 return Err(format!("superblock {superblock} has code {number}, which is none of its mode"));
             }
         }
+        for (stream, &number) in self.of_stream.iter_indexed().filter(|&(_, &number)| number != NO_CODE) {
+            let mode = self.codes.get(usize::from(number)).map(|&(_, mode, _)| mode);
+            if mode != Some(streams.mode(stream)) {
+                return Err(format!("stream {} has code {number}, which is none of its mode", stream.0));
+            }
+        }
         let mut counted = self.clone();
         counted.count_data_units(layout, streams, dead);
         if counted.data_units != self.data_units {

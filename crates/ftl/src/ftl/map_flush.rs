@@ -1,7 +1,7 @@
 //! Flushes of the mapping table: its dirty pages go to the frontier of a stream of their own.
 
 use crate::ftl::Ftl;
-use outlast_units::{Lpn, Pu, Stream};
+use outlast_units::{Lpn, Ppn, Pu, Stream};
 
 impl Ftl {
     /// Requests a flush of the mapping table, which begins when the one under way has ended; does nothing without flushes.
@@ -22,7 +22,8 @@ impl Ftl {
     pub fn flush_map(&mut self) -> Option<(Stream, Pu)> {
         let stream = self.space.streams().map()?;
         loop {
-            let page = match self.pages.next_dirty(&self.space) {
+            let is_begun = self.stream(stream).begun_units() != 0;
+            let page = match self.pages.next_dirty(&self.space, is_begun) {
                 None => return Some((stream, self.space.pad(stream, &mut self.pages)?)),
                 Some(_) if self.space.is_read_only() || !self.can_append(stream) => return None,
                 Some(page) => page,
@@ -71,6 +72,27 @@ impl Ftl {
     /// Pages of the mapping table that are written to flash.
     pub fn map_pages(&self) -> u32 {
         self.pages.map_pages()
+    }
+
+    /// The page of the table that has the entry of `lpn`; none has that of a page of the table itself, or of a unit that another core has handed over.
+    #[inline]
+    pub fn map_page_with(&self, lpn: Lpn) -> Option<u32> {
+        self.pages.map_page_with(lpn)
+    }
+
+    /// The slot of page `page` of the table; [`Ppn::NONE`] if it has never been written.
+    pub fn map_page_slot(&self, page: u32) -> Ppn {
+        self.pages.map_page_slot(page)
+    }
+
+    /// Page `page` of the table leaves the cache of a drive whose table does not fit in memory: it is to be written if it is dirty.
+    pub fn evict_map_page(&mut self, page: u32) {
+        self.pages.evict_map_page(page);
+    }
+
+    /// Takes page `page` of the table back, if it has left the cache and has not been written since: true if so.
+    pub fn recall_map_page(&mut self, page: u32) -> bool {
+        self.pages.recall_map_page(page)
     }
 
     /// Pages of the mapping table that are dirty.

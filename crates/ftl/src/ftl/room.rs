@@ -35,6 +35,11 @@ impl Ftl {
             && !self.space.pus().has_parity(self.space.layout().superblock_of(slot))
     }
 
+    /// The host rests, or does no more: see [`FlashSpace::set_idle`](crate::FlashSpace::set_idle).
+    pub fn set_idle(&mut self, idle: bool) {
+        self.space.set_idle(idle);
+    }
+
     /// True if space must be collected: few superblocks are free.
     #[inline]
     pub fn needs_gc(&self) -> bool {

@@ -111,7 +111,8 @@ impl Ftl {
         self.turns.credit = credit;
         let stream = self.space.streams().gc(self.space.pus().class_of_superblock(superblock));
         let room = self.space.room(stream);
-        let valid = self.space.begin_relocation(superblock, stream, StreamCause::Gc);
+        let cause = self.space.cause_of_moving(superblock, StreamCause::Gc);
+        let valid = self.space.begin_relocation(superblock, stream, cause);
         self.turns.victim = Some(UntimedVictim {
             superblock,
             stream,
@@ -126,8 +127,8 @@ impl Ftl {
     fn move_next(&mut self, mut victim: UntimedVictim) {
         let stretch = self.stretch;
         let reads = if self.turns.cold.is_some() { self.reads_of(&victim) } else { 0 };
-        let units =
-            self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, StreamCause::Gc);
+        let cause = self.space.superblocks().moved_for(victim.superblock);
+        let units = self.move_valid(victim.superblock, &mut victim.next, stretch, victim.stream, cause);
         if units != 0 {
             let opened = victim.opens && !self.space.frontiers()[victim.stream].is_promised();
             let mut credit = std::mem::take(&mut self.turns.credit);

@@ -122,7 +122,9 @@ impl Ftl {
         self.request_map_flush();
         self.flush_map_untimed();
         self.turns.recall_writes();
+        self.space.set_idle(true);
         while (self.turns.victim.is_some() || self.space.needs_gc()) && self.advance_collection().is_ok() {}
+        self.space.set_idle(false);
         self.finish_cold();
     }
 

@@ -74,6 +74,11 @@ impl SlotLayout {
         self.modes.indices().map(|mode| self.used_pus(mode)).min().unwrap_or(0)
     }
 
+    /// All modes.
+    pub(crate) fn mode_ids(&self) -> impl Iterator<Item = ModeId> + use<> {
+        self.modes.indices()
+    }
+
     /// Number of modes.
     pub fn modes(&self) -> u32 {
         to_count(self.modes.len())

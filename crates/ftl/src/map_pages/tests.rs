@@ -17,7 +17,7 @@ fn flush(pages: &mut MapPages) -> Vec<u32> {
     pages.begin(0);
     let mut written = Vec::new();
     while let Some(page) = pages.next_page() {
-        pages.take_page();
+        pages.take_page(page);
         written.push(page);
     }
     written
@@ -64,12 +64,12 @@ fn what_changes_behind_a_flush_waits_for_the_next_and_what_changes_before_it_doe
     }
     pages.begin(0);
     assert_eq!(pages.next_page(), Some(1));
-    pages.take_page();
+    pages.take_page(1);
     pages.mark(1);
     pages.mark(9);
     let mut written = Vec::new();
     while let Some(page) = pages.next_page() {
-        pages.take_page();
+        pages.take_page(page);
         written.push(page);
     }
     assert_eq!((written, pages.dirty()), (vec![5, 9], 1));
@@ -98,4 +98,30 @@ fn a_flush_is_due_by_what_is_written_or_when_it_is_called() {
     assert!(pages.is_due(9) && pages.is_flushing());
     pages.stop();
     assert!(!pages.is_due(15) && !pages.is_flushing() && pages.is_due(16));
+}
+
+#[test]
+fn evicted_pages_are_written_once_there_are_enough_unless_they_are_taken_back() {
+    let mut pages = pages(8, true).cached(3);
+    for page in [4, 7, 9] {
+        pages.mark(page);
+    }
+    for page in [7, 2, 4] {
+        pages.evict(page);
+    }
+    // Page 2 was clean.
+    assert!(!pages.has_batch() && !pages.recall(2));
+    pages.evict(9);
+    assert!(pages.has_batch() && pages.recall(7) && !pages.has_batch());
+    pages.evict(7);
+    let mut written = Vec::new();
+    while let Some(page) = pages.next_evicted() {
+        pages.take_page(page);
+        written.push(page);
+    }
+    assert_eq!((written, pages.dirty()), (vec![4, 7, 9], 0));
+    pages.mark(5);
+    pages.evict(5);
+    pages.stop();
+    assert_eq!((pages.next_evicted(), pages.dirty(), pages.check()), (None, 1, Ok(())));
 }

@@ -59,7 +59,10 @@ impl PageTable {
     ) -> Self {
         let (mapped, slots) =
             if built { (u64::from(layout.logical_units()), layout.slots()) } else { (0, 0) };
-        let maps = MapPages::of(config, logical_units, built).map(Box::new);
+        let maps = MapPages::of(config, logical_units, built).map(|maps| match config.map_cache {
+            Some(_) if built => Box::new(maps.cached(layout.units_per_pu())),
+            _ => Box::new(maps),
+        });
         let handles = HandleTable::of(streams, layout, built);
         Self {
             map: FlatMap::new(mapped, slots),
@@ -172,8 +175,8 @@ impl Translation for PageTable {
     }
 
     fn awaits_superblock(&self, clock: u64) -> bool {
-        self.maps
-            .as_ref()
-            .is_some_and(|maps| (maps.is_flushing() || maps.is_due(clock)) && !maps.would_repeat(clock))
+        self.maps.as_ref().is_some_and(|maps| {
+            (maps.is_flushing() || maps.is_due(clock) || maps.has_batch()) && !maps.would_repeat(clock)
+        })
     }
 }

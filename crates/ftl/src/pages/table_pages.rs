@@ -4,7 +4,7 @@ use crate::causes::ProgramCause;
 use crate::ftl::WrittenSlot;
 use crate::pages::PageTable;
 use crate::space::FlashSpace;
-use outlast_units::{Lpn, Stream, to_length};
+use outlast_units::{Lpn, Ppn, Stream, to_length};
 
 /// Bytes of a slot's number in an entry, if the entry has room.
 const SLOT_BYTES: usize = size_of::<u32>();
@@ -63,10 +63,40 @@ impl PageTable {
         self.maps.as_ref().map_or(0, |maps| maps.dirty())
     }
 
-    /// The next page of the table that a flush writes: of the one under way, or of one that begins.
-    pub(crate) fn next_dirty(&mut self, space: &FlashSpace) -> Option<u32> {
+    /// The page of the table that has the entry of `lpn`; none has that of a page of the table itself, or of a unit that another core has handed over.
+    #[inline]
+    pub(crate) fn map_page_with(&self, lpn: Lpn) -> Option<u32> {
+        self.maps.as_ref()?.page_with(lpn)
+    }
+
+    /// The slot of page `page` of the table.
+    pub(crate) fn map_page_slot(&self, page: u32) -> Ppn {
+        self.maps.as_ref().map_or(Ppn::NONE, |maps| self.lookup(maps.lpn(page)))
+    }
+
+    /// Page `page` of the table leaves the cache.
+    pub(crate) fn evict_map_page(&mut self, page: u32) {
+        if let Some(maps) = &mut self.maps {
+            maps.evict(page);
+        }
+    }
+
+    /// Takes page `page` of the table back, if it has left the cache and has not been written since: true if so.
+    pub(crate) fn recall_map_page(&mut self, page: u32) -> bool {
+        self.maps.as_mut().is_some_and(|maps| maps.recall(page))
+    }
+
+    /// The next page of the table that a flush writes: of the one under way, or of one that begins; or one that has left the cache, if such pages
+    /// fill a program unit, or one of them `is_begun`.
+    pub(crate) fn next_dirty(&mut self, space: &FlashSpace, is_begun: bool) -> Option<u32> {
         let clock = space.counts().clock();
         let maps = self.maps.as_mut()?;
+        if is_begun || maps.has_batch() || maps.is_flushing() || maps.is_due(clock) {
+            let evicted = maps.next_evicted();
+            if evicted.is_some() {
+                return evicted;
+            }
+        }
         if !maps.is_flushing() {
             if !maps.is_due(clock) {
                 return None;
@@ -124,7 +154,9 @@ impl PageTable {
     /// True if a flush of the mapping table is under way, or is to begin.
     #[inline]
     pub(crate) fn needs_map_flush(&self, space: &FlashSpace) -> bool {
-        self.maps.as_ref().is_some_and(|maps| maps.is_flushing() || maps.is_due(space.counts().clock()))
+        self.maps
+            .as_ref()
+            .is_some_and(|maps| maps.is_flushing() || maps.is_due(space.counts().clock()) || maps.has_batch())
     }
 
     /// True if the next flush of the mapping table would follow the last one, and the host has written nothing in between.
@@ -136,7 +168,7 @@ impl PageTable {
     /// Puts page `page` of the table, as it is now, at the frontier of `stream`.
     pub(crate) fn append_map(&mut self, space: &mut FlashSpace, stream: Stream, page: u32) -> WrittenSlot {
         let Some(maps) = &mut self.maps else { unreachable!("only a drive with map pages writes them") };
-        maps.take_page();
+        maps.take_page(page);
         let lpn = maps.lpn(page);
         let slot = space.take_slot(stream, self);
         let old = self.map.put(lpn, slot.ppn);

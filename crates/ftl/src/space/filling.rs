@@ -112,6 +112,9 @@ impl FlashSpace {
     }
 
     fn open_next(&mut self, stream: Stream, translation: &mut impl Translation) {
+        if self.slc_cache.is_some() {
+            self.choose_mode(stream);
+        }
         let superblock = self.take_free(self.pus.streams.cause(stream));
         self.begin_superblock(superblock, stream, translation);
         if self.code_policies.choose_codes() {

@@ -47,6 +47,9 @@ impl FlashSpace {
         self.forget_content(superblock, translation);
         let usable = self.pus.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
         self.pus.superblocks.free_erased(superblock, erased.cycles, usable);
+        if self.slc_cache.is_some() {
+            self.note_cached(superblock, true);
+        }
         self.marks.end_collection_at(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {
             self.marks.set_reserve_whole();
@@ -97,11 +100,14 @@ impl FlashSpace {
             StreamCause::Host | StreamCause::Partial | StreamCause::Map
         );
         if !relocates && self.config.gc.overlap {
-            return self.leaves_reserve(self.kept_for_map(stream, translation))
-                && self.pus.codes.data_units(stream) != 0;
+            return self.leaves_reserve(self.kept_for_map(stream, translation) + self.left_to_cache(stream))
+                && self.pus.codes.data_units(stream) != 0
+                && !(self.slc_cache.is_some() && self.awaits_folding(stream));
         }
         let held_back = if relocates { 0 } else { self.reserve() + self.kept_for_map(stream, translation) };
-        self.free_superblocks() > held_back && self.pus.codes.data_units(stream) != 0
+        self.free_superblocks() > held_back + self.left_to_cache(stream)
+            && self.pus.codes.data_units(stream) != 0
+            && !(self.slc_cache.is_some() && self.awaits_folding(stream))
     }
 
     /// Superblocks that `stream`, if it is the host's, leaves to a flush of the mapping table that waits for one.
@@ -151,6 +157,7 @@ impl FlashSpace {
         self.pus.superblocks.open(superblock, stream, mode, self.pus.layout.used_pus(mode));
         self.pus.codes.assign_to(superblock, stream);
         translation.opened(&self.pus.layout, superblock, stream);
+        self.review_slc_cache();
     }
 
     /// Takes `pus` program units of an open superblock off those to come: they will never be programmed. True if that seals it.
@@ -163,6 +170,7 @@ impl FlashSpace {
         let sealed = self.pus.superblocks.settle(superblock, pus, self.counts.clock());
         if sealed {
             translation.sealed(superblock);
+            self.note_full(superblock);
         }
         sealed
     }
@@ -214,6 +222,7 @@ impl FlashSpace {
         let sealed = self.pus.superblocks.mark_programmed(superblock, first, count, self.counts.clock());
         if sealed {
             translation.sealed(superblock);
+            self.note_full(superblock);
         }
         sealed
     }

@@ -18,12 +18,14 @@ mod pus;
 mod restored;
 mod room;
 mod room_view;
+mod slc_cache;
 
 pub use figures::BlockWear;
 pub use parity_view::ParityView;
 pub use power_loss::PowerAftermath;
 pub use pus::{CodeAxis, LineMember, ListRead, PuStates};
 pub(crate) use restored::check_space;
+pub use slc_cache::SlcCacheFigures;
 
 use crate::codes::CodeTable;
 use crate::counts::FtlCounts;
@@ -35,6 +37,7 @@ use crate::partials::CoverTable;
 use crate::physical::CoreBlocks;
 use crate::policy::CodePolicies;
 use crate::room::CoreRoom;
+use crate::slc_cache::SlcCache;
 use crate::streams::StreamTable;
 use crate::superblocks::SuperblockTable;
 use crate::uses::SuperblockUses;
@@ -79,6 +82,9 @@ pub struct FlashSpace {
     /// Room for data, and the marks of collection.
     marks: CoreRoom,
     counts: FtlCounts,
+    /// Rules of the SLC cache; absent without one.
+    #[persist(each)]
+    slc_cache: Option<Box<SlcCache>>,
     /// Figures of each superblock's uses; absent where no code depends on them.
     #[persist(each)]
     uses: Option<Box<SuperblockUses>>,
@@ -140,6 +146,7 @@ impl FlashSpace {
             contents: SlotContents::new(to_length(config.mapping_unit.0), options.keep_bytes, keeps_stale),
             marks: CoreRoom::new(units, streams.tasks(), options.erases_late, config.gc.overlap),
             counts: FtlCounts::default(),
+            slc_cache: None,
             uses: None,
             own_units: (config.held_units(logical_units) - logical_units) as u32,
             code_policies: Box::new(CodePolicies::new(&config.own, parity, streams.classes())),
@@ -156,6 +163,7 @@ impl FlashSpace {
         };
         space.mark_absent_dies(&options.absent);
         space.begin_codes(parity)?;
+        space.begin_slc_cache(options.slc_cache)?;
         space.check_room(geometry)?;
         space.review_room();
         Ok(space)

@@ -130,6 +130,7 @@ impl FlashSpace {
     pub(crate) fn review_room(&mut self) {
         let lacks = self.lacks_superblocks();
         self.marks.set_worn_out(lacks);
+        self.review_slc_cache();
     }
 
     /// True if too few superblocks are left to take writes for ever.
@@ -162,7 +163,7 @@ impl FlashSpace {
         let log = u32::from(self.pus.streams.partial().is_some());
         let rebuild =
             if self.pus.streams.scrub_on_failure() { u32::from(self.pus.streams.classes()) } else { 0 };
-        self.frontiers.len() - rebuild + reserve + waiting + log + 1
+        self.frontiers.len() - rebuild + reserve + waiting + log + 1 + self.fixed_for_cache()
     }
 
     /// Superblocks that rebuilding takes: open ones, held-back ones, victims that wait for their erasure.

@@ -19,6 +19,8 @@ pub enum StreamCause {
     Partial,
     /// The mapping table is flushed.
     Map,
+    /// The SLC cache is folded: collection moves data out of it. Never that of a stream.
+    Fold,
 }
 
 impl StreamCause {
@@ -32,7 +34,14 @@ impl StreamCause {
             Self::Reencode => "reencode",
             Self::Partial => "partial",
             Self::Map => "map",
+            Self::Fold => "fold",
         }
+    }
+
+    /// True if collection moves the data, for space or out of the SLC cache.
+    #[inline]
+    pub(crate) const fn is_collection(self) -> bool {
+        matches!(self, Self::Gc | Self::Fold)
     }
 
     /// Cause under which units count that are moved for it.
@@ -42,6 +51,7 @@ impl StreamCause {
             Self::WearLeveling => ProgramCause::WearLeveling,
             Self::Scrub => ProgramCause::Scrub,
             Self::Reencode => ProgramCause::Reencode,
+            Self::Fold => ProgramCause::Fold,
             Self::Host | Self::Gc | Self::Partial | Self::Map => ProgramCause::Gc,
         }
     }
@@ -51,7 +61,7 @@ impl StreamCause {
     pub(crate) const fn parity(self) -> ProgramCause {
         match self {
             Self::Host | Self::Partial => ProgramCause::HostParity,
-            Self::Gc => ProgramCause::GcParity,
+            Self::Gc | Self::Fold => ProgramCause::GcParity,
             Self::WearLeveling => ProgramCause::WearLevelingParity,
             Self::Scrub | Self::Reencode => ProgramCause::ScrubParity,
             Self::Map => ProgramCause::MapParity,
@@ -64,6 +74,7 @@ impl StreamCause {
         match self {
             Self::WearLeveling => ReadCause::WearLeveling,
             Self::Scrub => ReadCause::Scrub,
+            Self::Fold => ReadCause::Fold,
             _ => ReadCause::Gc,
         }
     }

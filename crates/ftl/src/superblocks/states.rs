@@ -37,6 +37,7 @@ impl SuperblockTable {
         self.state[superblock] = SuperblockState::Open;
         self.to_come[superblock] = pus;
         self.mode[superblock] = mode;
+        self.cached += u32::from(mode != ModeId::FIRST);
         self.programmed.clear_range(superblock.0 * self.pus, self.pus);
         self.opened_by[superblock] = stream;
     }
@@ -93,6 +94,7 @@ impl SuperblockTable {
         self.sealed_at[superblock] = clock;
         self.sealed_order[superblock] = self.seals;
         self.seals += 1;
+        self.cached_full += u32::from(self.mode[superblock] != ModeId::FIRST);
     }
 
     /// Begins the relocation of `superblock`, sealed, for `cause`: it is no candidate any more.
@@ -102,7 +104,7 @@ impl SuperblockTable {
     pub(crate) fn begin_collecting(&mut self, superblock: SuperblockId, cause: StreamCause) {
         self.set_state(superblock, SuperblockState::Sealed, SuperblockState::Collecting);
         self.moved_for[superblock] = cause;
-        self.coming += u32::from(cause == StreamCause::Gc);
+        self.coming += u32::from(cause.is_collection());
         self.victims += 1;
         self.victim_units += u64::from(self.valid[superblock]);
         self.valid[superblock] |= NO_CANDIDATE;
@@ -120,7 +122,7 @@ impl SuperblockTable {
     /// The count is another.
     pub(crate) fn check_coming(&self) -> Result<(), String> {
         let collecting = self.in_state(SuperblockState::Collecting);
-        let coming = collecting.filter(|&superblock| self.moved_for[superblock] == StreamCause::Gc).count();
+        let coming = collecting.filter(|&superblock| self.moved_for[superblock].is_collection()).count();
         if coming == self.coming as usize {
             return Ok(());
         }
@@ -133,7 +135,7 @@ impl SuperblockTable {
     /// If it is not being relocated.
     pub(crate) fn end_collecting(&mut self, superblock: SuperblockId) {
         self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Sealed);
-        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
+        self.coming -= u32::from(self.moved_for[superblock].is_collection());
         self.valid[superblock] &= !NO_CANDIDATE;
     }
 
@@ -144,7 +146,9 @@ impl SuperblockTable {
     pub(crate) fn free_erased(&mut self, superblock: SuperblockId, cycles: u32, usable: bool) {
         assert!(self.valid[superblock] == NO_CANDIDATE, "superblock {superblock} erased with valid units");
         self.set_state(superblock, SuperblockState::Collecting, SuperblockState::Free);
-        self.coming -= u32::from(self.moved_for[superblock] == StreamCause::Gc);
+        self.coming -= u32::from(self.moved_for[superblock].is_collection());
+        let cached = u32::from(self.mode[superblock] != ModeId::FIRST);
+        (self.cached, self.cached_full) = (self.cached - cached, self.cached_full - cached);
         self.free.push(superblock);
         self.cycles[superblock] = cycles;
         if !usable {

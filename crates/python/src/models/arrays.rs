@@ -73,7 +73,7 @@ fn model_second_failures<'py>(
 }
 
 /// A count that is a whole number below 2^32.
-fn count(argument: &'static str, value: f64) -> Result<u32, DomainError> {
+pub(super) fn count(argument: &'static str, value: f64) -> Result<u32, DomainError> {
     if (0.0..4_294_967_296.0).contains(&value) && value.fract() == 0.0 {
         #[allow(clippy::cast_sign_loss, reason = "within 0..2^32")]
         return Ok(value as u32);

@@ -56,6 +56,28 @@ pub(super) fn parse_amount(text: &str, key: &str) -> Option<Amount> {
     }
 }
 
+/// What is wrong with a count whose suffix means different things to different programs, with what may be meant: `10m`, `10K`, `1g`.
+pub(super) fn unclear_amount(text: &str) -> Option<String> {
+    let text = text.trim();
+    let suffix = *text.as_bytes().last()?;
+    let digits = plain(text.get(..text.len() - 1)?)?;
+    let (clear, meaning) = match suffix {
+        b'm' => ('M', "millions; m is a thousandth elsewhere"),
+        b'K' => ('k', "thousands; K is 1024 elsewhere"),
+        b'g' => ('G', "billions"),
+        _ => return None,
+    };
+    Some(format!("must be a number; did you mean {digits}{clear} ({meaning})?"))
+}
+
+/// The way to write a share that was written as the percentage `value`; `None` if `field` is no share or `value` no percentage.
+pub(crate) fn percentage_hint(field: &str, value: &str) -> Option<String> {
+    let key = field.rsplit('.').next()?;
+    let percent: f64 = value.parse().ok()?;
+    let is_percentage = SHARES.contains(&key) && percent > 1.0 && percent <= 100.0;
+    is_percentage.then(|| format!("; for {percent} %, write \"{percent}%\""))
+}
+
 /// Digits with at most one point, perhaps before a blank.
 fn plain(text: &str) -> Option<&str> {
     let text = text.trim_end();
@@ -90,6 +112,29 @@ mod tests {
             ("99999999999999999999k", "requests"),
         ] {
             assert_eq!(parse_amount(text, key), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_meant_is_told() {
+        let told = |text| unclear_amount(text).unwrap_or_default();
+        assert_eq!(
+            told("10m"),
+            "must be a number; did you mean 10M (millions; m is a thousandth elsewhere)?"
+        );
+        assert!(told("4K").contains("did you mean 4k (thousands;"));
+        assert!(told("1.5g").contains("did you mean 1.5G (billions)"));
+        for text in ["10M", "10", "m", "", "x", "10mm", "10µ"] {
+            assert_eq!(unclear_amount(text), None, "{text}");
+        }
+        assert_eq!(
+            percentage_hint("workload.synthetic.hot_fraction", "20").unwrap(),
+            "; for 20 %, write \"20%\""
+        );
+        for (field, value) in
+            [("a.hot_fraction", "0.2"), ("a.hot_fraction", "101"), ("a.channels", "20"), ("", "x")]
+        {
+            assert_eq!(percentage_hint(field, value), None, "{field} = {value}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Serde's deserializer over the tree of settings. Each step down adds its key or index to an error that comes back.
 
-use super::amounts::{Amount, parse_amount};
+use super::amounts::{Amount, parse_amount, unclear_amount};
 use super::{DecodeError, DecodeFault};
 use crate::tree::{PathStep, SettingNode, SettingValue};
 use serde::de::value::StringDeserializer;
@@ -48,6 +48,21 @@ impl<'a> TreeDecoder<'a> {
 }
 
 impl TreeDecoder<'_> {
+    /// Decodes a whole number, which has no point.
+    fn whole<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        let value = match &self.node.value {
+            SettingValue::Bare { value, .. } => value,
+            value => value,
+        };
+        match *value {
+            SettingValue::Float(number) if number.fract() == 0.0 && (0.0..1e15).contains(&number) => {
+                let limit = format!("must be a whole number; write {number} without a point");
+                Err(DecodeError::new(DecodeFault::Invalid(limit)))
+            }
+            _ => self.number(visitor),
+        }
+    }
+
     /// Decodes a number, which may be written with a suffix.
     fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         let text = match &self.node.value {
@@ -58,7 +73,10 @@ impl TreeDecoder<'_> {
         match text.and_then(|text| parse_amount(text, self.key)) {
             Some(Amount::Whole(value)) => visitor.visit_u64(value),
             Some(Amount::Part(value)) => visitor.visit_f64(value),
-            None => Self::visit(&self.node.value, visitor),
+            None => match text.and_then(|text| unclear_amount(text)) {
+                Some(limit) => Err(DecodeError::new(DecodeFault::Invalid(limit))),
+                None => Self::visit(&self.node.value, visitor),
+            },
         }
     }
 }
@@ -131,19 +149,19 @@ impl<'de> Deserializer<'de> for TreeDecoder<'_> {
     }
 
     fn deserialize_u8<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.number(visitor)
+        self.whole(visitor)
     }
 
     fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.number(visitor)
+        self.whole(visitor)
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.number(visitor)
+        self.whole(visitor)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        self.number(visitor)
+        self.whole(visitor)
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {

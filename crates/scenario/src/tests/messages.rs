@@ -129,8 +129,8 @@ fn values_of_wrong_types_are_refused() {
         ),
         ("erase = \"3.5ms\"", "erase = 3", "timing.erase = 3: time 3 has no unit; write for example \"3us\""),
         ("erase = \"3.5ms\"", "erase = 2020-01-01", "timing.erase = 2020-01-01: no setting is a date"),
-        ("read = \"60us\"", "read = [\"60us\", \"x\"]", "timing.read[1] = \"x\": \"x\" is not a time"),
-        ("bus = \"667MB/s\"", "bus = \"667MB\"", "timing.bus = \"667MB\": \"667MB\" is not a bandwidth"),
+        ("read = \"60us\"", "read = [\"60us\", \"x\"]", "timing.read[1] = \"x\": must be a time"),
+        ("bus = \"667MB/s\"", "bus = \"667MB\"", "timing.bus = \"667MB\": must be a bandwidth"),
         ("[device.ftl]", "[device.ftl]\nmulti_plane = 1", "multi_plane = 1: must be true or false"),
         ("[device.ftl]", "[device.ftl]\nallocation = \"CCDP\"", "allocation \"CCDP\" is not a permutation"),
         (

@@ -48,3 +48,20 @@ fn thousands_and_percentages_are_numbers_where_they_can_mean_nothing_else() {
         assert!(message.contains(name) && message.contains("must be"), "{message}");
     }
 }
+
+#[test]
+fn a_value_that_may_mean_two_things_is_told_with_both_and_once() {
+    let message = |name, value| small_with(&[(name, value)]).unwrap_err().to_string();
+    for (name, value, says) in [
+        ("workload.synthetic.duration", "10m", "= \"10m\": did you mean 10ms or 10min?"),
+        ("workload.synthetic.span", "10m", "= \"10m\": did you mean 10MiB or 10MB?"),
+        ("workload.synthetic.rate_iops", "10m", "= \"10m\": must be a number; did you mean 10M (millions;"),
+        ("workload.synthetic.requests", "4K", "did you mean 4k (thousands; K is 1024 elsewhere)?"),
+        ("device.timing.bus", "10M", "= \"10M\": must be a bandwidth such as"),
+        ("device.geometry.channels", "8.0", "must be a whole number; write 8 without a point"),
+        ("precondition.fill_fraction", "90", "for 90 %, write \"90%\""),
+    ] {
+        let message = message(name, value);
+        assert!(message.contains(says) && message.contains(name), "{message}");
+    }
+}

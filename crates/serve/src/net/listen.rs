@@ -30,7 +30,7 @@ pub enum ListenError {
     Form(String),
     /// Clients of other computers could connect, read and write everything.
     #[error(
-        "\"tcp:{0}\": is not of this machine alone, and clients need not encrypt: use tcp:127.0.0.1:PORT or unix:PATH, require TLS \
+        "\"tcp:{0}\": other machines can reach it, and clients need not encrypt: use tcp:127.0.0.1:PORT or unix:PATH, require TLS \
          (--tls-cert, --tls-key), or add --insecure"
     )]
     NotLoopback(SocketAddr),

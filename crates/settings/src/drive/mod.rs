@@ -5,6 +5,8 @@ mod chip;
 mod controller;
 mod data_sheet;
 mod decode;
+mod energy;
+mod heat;
 mod host;
 mod memory;
 mod mount;
@@ -14,12 +16,15 @@ mod queues;
 mod reliability;
 mod repair;
 mod scrub;
+mod slc_cache;
 
 pub use change::ChangeConfig;
 pub use chip::{ChipChoice, is_chip_file};
 pub use controller::{ControllerConfig, WriteCache};
 pub use data_sheet::DataSheet;
 pub use decode::DecodeTimes;
+pub use energy::{EnergyConfig, IdleState};
+pub use heat::{HeatConfig, ThermalShutdown, ThrottleStep};
 pub use host::{CommandCosts, HostLatency};
 pub use mount::MountConfig;
 pub use pauses::PausesConfig;
@@ -28,11 +33,12 @@ pub use queues::{Arbitration, Class, QueuesConfig};
 pub use reliability::{CodewordsChecked, ReliabilityConfig};
 pub use repair::{Identifier, Migration, PredictConfig, Rebuild, RepairConfig, RepairScheme};
 pub use scrub::{ScrubConfig, ScrubUnit};
+pub use slc_cache::{SlcCacheConfig, WhenFull};
 
 use crate::ftl::{FtlConfig, ProtectionConfig};
 use crate::placement::PlacementConfig;
 use crate::zones::ZonesConfig;
-use outlast_media::{ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
+use outlast_media::{CellMode, ConfigError, DefectConfig, Geometry, HazardConfig, PlaneReads, Timing};
 use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +73,9 @@ pub struct SsdConfig {
     /// Zones: parts of the drive that are written from their start on and reset as a whole. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesConfig>,
+    /// A cache of superblocks with few bits a cell, into which the host writes first. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCacheConfig>,
     /// Dies, numbered channel by channel, that are not there at first and can be added while the drive runs: the card slots that
     /// are still empty. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,6 +90,12 @@ pub struct SsdConfig {
     /// A mount from flash after a loss of power, in simulated time. Absent: the drive goes on at once, with what it would have found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<MountConfig>,
+    /// Energy that the drive draws. Absent: not counted, and the drive never sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyConfig>,
+    /// Heat and throttling. Absent: the drive is never too warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatConfig>,
     /// Random failures. Default: none.
     #[serde(default)]
     pub hazards: HazardConfig,
@@ -93,6 +108,11 @@ pub struct SsdConfig {
 }
 
 impl SsdConfig {
+    /// Modes of superblocks beside that of these settings: that of the SLC cache.
+    pub fn modes(&self) -> Vec<CellMode> {
+        self.slc_cache.iter().map(|cache| cache.cell_mode(self)).collect()
+    }
+
     /// Whether scrubbing moves blocks one by one.
     #[inline]
     pub fn scrubs_blocks(&self) -> bool {
@@ -142,6 +162,9 @@ impl SsdConfig {
             placement.validate()?;
             placement.check_drive(self)?;
         }
+        if let Some(cache) = &self.slc_cache {
+            cache.validate(self)?;
+        }
         self.check_planes()?;
         self.check_absent()?;
         if let Some(scrub) = &self.scrub {
@@ -154,11 +177,24 @@ impl SsdConfig {
         if let Some(mount) = &self.mount {
             mount.validate(self)?;
         }
+        if let Some(energy) = &self.energy {
+            energy.validate(self.controller.link.is_some())?;
+        }
+        if let Some(heat) = &self.heat {
+            if self.energy.is_none() {
+                let limit = "needs device.energy, which says what heats the drive";
+                return Err(ConfigError::new("device.heat.every", heat.every, limit));
+            }
+            heat.validate()?;
+        }
         self.hazards.validate("device.hazards")?;
         if let Some(sheet) = &self.data_sheet {
             sheet.validate()?;
         }
         self.check_read_cache()?;
+        if let Some(cache) = &self.ftl.map_cache {
+            cache.validate(&self.ftl, self.controller.flash_cores)?;
+        }
         let (user, raw) = (self.ftl.user_capacity(&self.geometry), self.geometry.raw_capacity());
         if user.0 / self.ftl.mapping_unit.0 < u64::from(self.controller.flash_cores) {
             let limit = "must hold at least one mapping unit for each flash core";

@@ -2,6 +2,7 @@
 
 mod codes;
 mod gc;
+mod map_cache;
 mod map_flush;
 mod protection;
 mod pu_shape;
@@ -9,6 +10,7 @@ mod victims;
 
 pub use codes::CodeRule;
 pub use gc::{GcConfig, GcReads, GcRelocation, Pacing, TokenConfig, TokenRate};
+pub use map_cache::MapCacheConfig;
 pub use map_flush::MapFlushConfig;
 pub use protection::{
     ClassConfig, CodeConfig, PartialConfig, PartialPlace, ProtectedStreams, ProtectionConfig, RangeConfig,
@@ -65,6 +67,9 @@ pub struct FtlConfig {
     /// Flushes of the mapping table to flash. Absent: it is in the controller's memory only, and costs nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_flush: Option<MapFlushConfig>,
+    /// A mapping table that does not fit in memory: how much of it does. Absent: all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_cache: Option<MapCacheConfig>,
     /// Decisions of code of the user's: what `[policies]` of a scenario names, loaded.
     #[serde(skip)]
     pub own: DrivePolicies,
@@ -86,6 +91,7 @@ impl Default for FtlConfig {
             gc: GcConfig::default(),
             wear_leveling: WearLeveling::default(),
             map_flush: None,
+            map_cache: None,
             own: DrivePolicies::default(),
         }
     }

@@ -22,7 +22,8 @@ impl Ssd {
         self.settle(now);
         let mut next = self.schedule.next().min(self.changes.next());
         next = next.min(self.context.commands.late.next()).min(self.host.opens_at());
-        next = next.min(self.call_map_flushes(now));
+        next =
+            next.min(self.call_map_flushes(now)).min(self.fold_in_idle_time(now)).min(self.watch_heat(now));
         for core in self.cores.indices() {
             next = next
                 .min(self.cores[core].scrub_what_is_due(now, &mut self.context))

@@ -10,6 +10,7 @@ mod every_core;
 mod failures;
 mod handles;
 mod housekeeping;
+mod idle;
 mod mount;
 mod moves;
 mod power;
@@ -21,6 +22,7 @@ mod repairs;
 mod zones;
 
 pub(crate) use handles::HostHandles;
+pub(crate) use idle::IdleWatch;
 pub use mount::Mounts;
 pub use redundancy::DriveRedundancy;
 pub(crate) use zones::{ZoneSplit, zones_of};

@@ -16,6 +16,7 @@ impl Ssd {
             self.context.config.repair.as_ref().is_some_and(|own| own.migration == Migration::Device);
         let begins_anew = moves_itself && self.context.redirection.is_some();
         self.context.moves.power_failed(begins_anew.then_some(self.cores.len()));
+        self.context.look_at_commands();
     }
 
     /// Begins one move more, if there is one and as many are not under way as may be.
@@ -28,7 +29,9 @@ impl Ssd {
                 .filter(|&number| number >= from)
                 .find(|&number| ftl.lookup(number).is_some() && !ftl.is_gone(number))
         };
-        match self.context.moves.next(cores.len(), find) {
+        let next = self.context.moves.next(cores.len(), find);
+        self.context.look_at_commands();
+        match next {
             NextMove::Start { victim, number } => self.start_move(now, victim, number),
             NextMove::Wait => {}
             NextMove::AtRest => {

@@ -30,6 +30,7 @@ impl Ssd {
     /// All but the host's side forgets at `off` what it was doing; at `on` the drive mounts.
     pub(crate) fn cut(&mut self, off: Nanos, on: Nanos) {
         self.power_cuts.cuts += 1;
+        self.rest_without_power(off, on);
         let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
         self.forget_zone_commands();
@@ -53,6 +54,9 @@ impl Ssd {
         self.find_zones(on);
         self.move_again();
         self.settle(on);
+        if self.idle.is_some() || self.power_watch.is_some() {
+            self.context.call_housekeeping(on);
+        }
         // Housekeeping is the only source of events that outlives the power.
         if self.context.events.next() < on {
             self.context.events.set(DriveSource::Housekeeping, on);

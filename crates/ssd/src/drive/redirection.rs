@@ -74,6 +74,7 @@ impl Ssd {
         self.cores[victim].make_due(&mut self.context, Due::Admit);
         if moves_itself {
             self.context.moves.begin(victim);
+            self.context.look_at_commands();
         }
     }
 

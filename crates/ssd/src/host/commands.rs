@@ -204,6 +204,7 @@ impl Ssd {
         let controller = &self.context.config.controller;
         let (is_read, encode_cost) = (op == HostOp::Read, controller.encode_cost);
         let cost = if is_read { controller.read_cost } else { controller.write_cost };
+        let cost = self.context.config.ftl.map_cache.map_or(cost, |cache| cost + cache.host_lookup);
         let sectors = rest.min(self.context.size.sectors_per_unit - offset);
         // A read goes to where the data is, all else to where it belongs.
         let (mut core, mut lpn) = self.context.core_of(unit);

@@ -32,6 +32,7 @@ impl Ssd {
             let flush = Command::FLUSH;
             let request = self.context.commands.requests.begin(now, flush, Tag(0), Outcome::Ok, Then::Forget);
             self.context.commands.flushes.call(request);
+            self.context.look_at_commands();
         }
     }
 }

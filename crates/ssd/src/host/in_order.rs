@@ -59,6 +59,7 @@ impl Ssd {
         {
             order.is_called = true;
             self.context.commands.flushes.call(first);
+            self.context.look_at_commands();
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! [`HostSide`] is what a command passes before the drive works on it; then it is one of the [`HostCommands`], which flash cores see, too.
 //!
-//! With `host_latency`, a command first spends time in [`Arrivals`] and a completion in `Completions`. A drive that is still mounting keeps commands at its
-//! [`Door`]. A command takes one of `queue_depth` places, or waits for one, in one line or in its submission queue ([`Waiting`]); `arbiter.rs` selects the
+//! With `host_latency`, a command first spends time in [`Arrivals`] and a completion in `Completions`. A drive that mounts, wakes up or is too warm keeps commands at
+//! its [`Door`]. A command takes one of `queue_depth` places, or waits for one, in one line or in its submission queue ([`Waiting`]); `arbiter.rs` selects the
 //! queue that is served when a place becomes free. The engine gives each job of a fio file a queue. Accepted commands book the link and the master core; with
 //! `in_order`, [`InOrder`] holds them back before they are split for as long as an earlier write waits for room. Commands on their way in share the event of
 //! the link.
@@ -18,6 +18,7 @@ mod door;
 mod flushing;
 mod in_order;
 mod passage;
+mod rest;
 mod units;
 mod waiting;
 
@@ -27,9 +28,10 @@ use arrivals::Arrivals;
 use door::Door;
 use in_order::InOrder;
 use outlast_controller::{HostCommands, HostRequestId};
-use outlast_device::{Command, Op, Tag};
+use outlast_device::{Command, LatencyCause, Op, Tag};
 use outlast_settings::drive::{ControllerConfig, SsdConfig};
 use outlast_units::Nanos;
+use rest::Rest;
 use waiting::Waiting;
 
 /// A command as the host submits it, with the data of a write.
@@ -55,6 +57,7 @@ pub(crate) struct HostSide {
     #[persist(fixed)]
     is_direct: bool,
     door: Door,
+    rest: Rest,
     in_flight: u32,
     queue_depth: u32,
     /// Since when commands are in flight, and how long there were any before.
@@ -71,6 +74,7 @@ impl HostSide {
             in_order: config.controller.in_order.then(InOrder::default),
             is_direct: !config.controller.in_order && CommandTimes::new(&config.controller).is_none(),
             door: Door::default(),
+            rest: Rest::new(config.energy.as_ref().map_or(&[], |energy| &energy.states)),
             in_flight: 0,
             queue_depth: config.controller.queue_depth,
             busy_since: Nanos::ZERO,
@@ -82,10 +86,13 @@ impl HostSide {
     #[allow(clippy::inline_always, reason = "the way of every command, and of no other")]
     #[inline(always)]
     fn enter(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) -> bool {
-        let enters = self.in_flight < self.queue_depth && self.waiting.passes(command.queue, tag);
         if self.in_flight == 0 {
             self.busy_since = now;
+            if now >= self.rest.from() {
+                self.wake(now);
+            }
         }
+        let enters = self.in_flight < self.queue_depth && self.waiting.passes(command.queue, tag);
         if enters {
             self.in_flight += 1;
         } else {
@@ -108,8 +115,34 @@ impl HostSide {
         let any_waits = self.waiting.len() != 0;
         if self.in_flight == 0 && !any_waits {
             self.busy += at - self.busy_since;
+            self.rest.begin(at);
         }
         any_waits
+    }
+
+    /// The host ends a pause in which the drive may have been at rest: then it takes a while until commands are let in.
+    #[cold]
+    #[inline(never)]
+    fn wake(&mut self, now: Nanos) {
+        let takes = self.rest.end(now);
+        if takes != Nanos::ZERO {
+            self.close_for(LatencyCause::Throttle, self.door.ready_at().max(now + takes));
+        }
+    }
+
+    /// Time in each state of rest until `now`.
+    pub(crate) fn rested(&self, now: Nanos) -> Vec<Nanos> {
+        self.rest.spent(now)
+    }
+
+    /// Commands that found the drive in a state of rest since the last reset.
+    pub(crate) fn wakes(&self) -> u64 {
+        self.rest.wakes()
+    }
+
+    /// Counts wakes anew.
+    pub(crate) fn reset_wakes(&mut self) {
+        self.rest.reset();
     }
 
     /// The command that gets the place of one that has left.
@@ -128,6 +161,11 @@ impl HostSide {
     #[inline]
     pub(crate) fn next_in(&self, commands: &HostCommands) -> Nanos {
         commands.link.next().min(self.arrivals.next())
+    }
+
+    /// Since when commands were in flight last, or are.
+    pub(crate) fn busy_since(&self) -> Nanos {
+        self.busy_since
     }
 
     /// Commands submitted whose completion the host does not have.
@@ -150,6 +188,10 @@ impl HostSide {
         if self.in_flight == 0 {
             self.busy = busy;
         }
+        self.rest.end(now);
+        if self.in_flight == 0 {
+            self.rest.begin(now);
+        }
         aborted
     }
 
@@ -161,6 +203,8 @@ impl HostSide {
         self.in_order.as_mut().into_iter().for_each(InOrder::forget);
         self.door.arrived.clear();
         self.in_flight = 0;
+        self.rest.end(now);
+        self.rest.begin(now);
     }
 
     /// How long commands were in flight until `now`.

@@ -37,14 +37,32 @@ impl Ssd {
     fn arrive(&mut self, now: Nanos, command: Command, tag: Tag, data: &[u8]) {
         if self.host.enter(now, command, tag, data) {
             self.accept(now, command, tag, data);
+        } else if self.host.is_closed() {
+            let at = self.host.knock(now);
+            self.context.call_housekeeping(at);
         }
     }
 
     /// The drive is ready, if it is time: commands that have waited for that come in.
     pub(crate) fn let_in(&mut self, now: Nanos) {
+        if self.host.is_paced() {
+            return self.let_in_by_pace(now);
+        }
         for submission in self.host.open(now) {
-            self.arrive_late(now, &submission, LatencyCause::Mount);
+            self.arrive_late(now, &submission, self.host.why_closed());
             self.settle(now);
+        }
+    }
+
+    /// Lets in those commands whose turn it is while the host is throttled.
+    #[cold]
+    fn let_in_by_pace(&mut self, now: Nanos) {
+        while let Some((waited, submission)) = self.host.next_paced(now) {
+            self.context.note(move |ledger| ledger.kept_out(now, waited, LatencyCause::Throttle));
+            if let Some(Submission { command, tag, data }) = submission {
+                self.accept(now, command, tag, &data);
+                self.settle(now);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use outlast_media::UnitBytes;
 use outlast_settings::drive::WriteCache;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
+use std::ops::ControlFlow;
 
 impl Ssd {
     /// Flash core `core` acts on one unit of a command.
@@ -23,6 +24,32 @@ impl Ssd {
             if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         self.context.note(move |ledger| ledger.acts(now, work.request));
+        if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, work) {
+            self.act(now, core, work);
+        }
+    }
+
+    /// True if a unit that the host reads or writes waits for the page of the mapping table that has its entry. A trim does not: it only changes entries.
+    #[inline(never)]
+    fn misses_map(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> bool {
+        self.context.commands.requests.command(work.request).op != HostOp::Trim
+            && self.cores[core].awaits_map(now, &mut self.context, work)
+    }
+
+    /// Page `page` of the mapping table of core `core` has been read: the units that wait for it go on, in the order in which they came.
+    pub(crate) fn map_read(&mut self, now: Nanos, core: CoreId, page: u32) {
+        while let Some(work) = self.cores[core].take_mapped(now, &mut self.context, page) {
+            let moved =
+                if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
+            let (core, work) = moved.unwrap_or((core, work));
+            self.act(now, core, work);
+        }
+    }
+
+    /// Flash core `core` acts on one unit of a command, whose place it knows.
+    #[allow(clippy::inline_always, reason = "as Ssd::execute")]
+    #[inline(always)]
+    fn act(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         let command = *self.context.commands.requests.command(work.request);
         match command.op {
             HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
@@ -208,27 +235,41 @@ impl Ssd {
     #[inline]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
-        let own = &mut self.cores[core];
-        own.unblock(now, &mut self.context);
+        self.cores[core].unblock(now, &mut self.context);
         let is_whole = u32::from(write.work.sectors) == self.context.size.sectors_per_unit;
-        if is_whole
-            && self.context.redirection.is_none()
-            && !self.context.heeds_writes()
-            && !self.context.config.bytes
-            && self.context.zones.is_none()
+        let mut unit = None;
+        // Where a write is whole and all that the checks look for is absent there is nothing to do before it enters.
+        if !is_whole
+            || self.context.redirection.is_some()
+            || self.context.heeds_writes()
+            || self.context.config.bytes
         {
-            // All that the checks of other writes look for is absent.
-            return own.enter(now, &mut self.context, write, None);
+            let ControlFlow::Continue(content) = self.prepare_entry(now, core, write.work) else { return };
+            unit = content;
         }
-        let work = write.work;
+        self.cores[core].enter(now, &mut self.context, write, unit);
+        if self.context.zones.is_some() {
+            self.context.left_queue(now, write.work, false);
+        }
+    }
+
+    /// Does what comes before write `work` enters the buffer of core `core`. Goes on with its content, where bytes are kept, unless it ends here, as
+    /// what it completes is lost or, of a move, out of date.
+    #[inline(never)]
+    fn prepare_entry(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        work: UnitWork,
+    ) -> ControlFlow<(), Option<UnitBytes>> {
         if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
             self.context.finish_parts(now, work.request, 1);
-            return;
+            return ControlFlow::Break(());
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
             self.context.end_in_error(now, core, work);
-            return;
+            return ControlFlow::Break(());
         }
         if self.context.heeds_writes() {
             self.cores[core].look_at_maps(&mut self.context);
@@ -240,10 +281,7 @@ impl Ssd {
             }
             self.drop_superseded(core, work.lpn);
         }
-        self.cores[core].enter(now, &mut self.context, write, unit);
-        if self.context.zones.is_some() {
-            self.context.left_queue(now, work, false);
-        }
+        ControlFlow::Continue(unit)
     }
 
     /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for

@@ -5,7 +5,7 @@ use crate::ssd::Ssd;
 use crate::totals::Totals;
 use outlast_controller::{CoreCells, Counters, Recent};
 use outlast_flash::PerArrayWork;
-use outlast_ftl::{Ftl, UnitsWritten};
+use outlast_ftl::{Ftl, SlcCacheCounts, SlcCacheFigures, UnitsWritten};
 use outlast_settings::drive::WriteCache;
 use outlast_units::Nanos;
 
@@ -22,6 +22,7 @@ impl Ssd {
                 untimed_reads: figures.untimed_reads,
                 victims: figures.victims,
                 victim_units: figures.victim_units,
+                cache: ftl.space().slc_cache_counts(),
             }
         };
         self.ftls().map(of).sum()
@@ -55,6 +56,13 @@ impl Ssd {
         self.since_reset().written
     }
 
+    /// Counts of the SLC cache since the last reset, and the cache of all cores as it is now; `None` without one.
+    pub fn slc_cache(&self) -> Option<(SlcCacheCounts, SlcCacheFigures)> {
+        let now: Option<Vec<SlcCacheFigures>> =
+            self.ftls().map(|ftl| ftl.space().slc_cache_figures()).collect();
+        now.map(|cores| (self.since_reset().cache, cores.into_iter().sum()))
+    }
+
     /// Superblocks relocated since the last reset, and the valid units they held.
     pub fn victims(&self) -> (u64, u64) {
         let Totals { victims, victim_units, .. } = self.since_reset();
@@ -63,6 +71,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
+        self.before_reset_of_power(now);
         self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
         for core in &mut self.cores {
             core.reset_counters(now);
@@ -75,6 +84,7 @@ impl Ssd {
             zones.reset_counts();
         }
         self.reset_busy(now);
+        self.reset_power(now);
     }
 
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.

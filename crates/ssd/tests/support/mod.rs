@@ -59,6 +59,9 @@ pub(crate) fn tiny() -> SsdConfig {
         scrub: None,
         hazards: outlast_media::HazardConfig::default(),
         data_sheet: None,
+        slc_cache: None,
+        energy: None,
+        heat: None,
         bytes: false,
     }
 }

@@ -8,7 +8,9 @@ use super::tiny;
 use outlast_device::{Device, Op};
 use outlast_media::{DieDamage, DriveFault, PageTimes, SuspendConfig};
 use outlast_settings::drive::{HostLatency, SsdConfig, WriteCache};
-use outlast_settings::ftl::{CodeConfig, GcConfig, MapFlushConfig, VictimPolicy, WearLeveling};
+use outlast_settings::ftl::{
+    CodeConfig, GcConfig, MapCacheConfig, MapFlushConfig, VictimPolicy, WearLeveling,
+};
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
@@ -169,6 +171,11 @@ pub(crate) fn configurations() -> impl Strategy<Value = SsdConfig> {
             }
             config.protection = protection.map(|choices| protected(choices, rows));
             config.ftl.map_flush = map_flush;
+            config.ftl.map_cache = (map_flush.is_some() && !link).then(|| MapCacheConfig {
+                size: Bytes(u64::from(cores) * config.ftl.mapping_unit.0 * if bound { 4 } else { 2 }),
+                host_lookup: Nanos(if leveling { 300 } else { 0 }),
+                prefetch: if bound { 2 } else { 0 },
+            });
             pacing.set(&mut config);
             config
         },

@@ -52,6 +52,9 @@ impl FixedLatencyJobs {
                 if span.0.is_none() && self.jobs.has_begun(job) {
                     span.0 = Some(self.now);
                 }
+                if self.jobs.any_woken() {
+                    self.ready.extend(self.jobs.take_woken());
+                }
                 match step {
                     JobStep::Issue(command) => {
                         // All latencies are equal, so requests complete in the order of their issue. The job stays at the front:
@@ -67,7 +70,6 @@ impl FixedLatencyJobs {
                     }
                     JobStep::Ended => {
                         span.1.get_or_insert(self.now);
-                        self.ready.extend(self.jobs.take_woken());
                     }
                 }
                 self.ready.pop_front();

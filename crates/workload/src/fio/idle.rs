@@ -16,9 +16,9 @@ const WHY: &str = "its offset, size, sizes and zones leave no place for one";
 /// True if a job that runs alone never issues a read, a write or a trim.
 fn is_idle(plan: &Arc<JobPlan>) -> bool {
     let mut now = Nanos::ZERO;
-    let mut job = RunningJob::new(plan.clone(), now);
+    let mut job = RunningJob::new(plan.clone(), 0, now);
     loop {
-        match job.next_step(now) {
+        match job.next_step(now, None) {
             JobStep::Issue(command) if command.op == Op::Flush => {
                 job.handle_completion(now, &command);
             }

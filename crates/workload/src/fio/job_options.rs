@@ -3,6 +3,7 @@
 use super::data_placement::PlacementOptions;
 use super::law::AccessZone;
 use super::parse::LinePosition;
+use super::zbd::ZbdOptions;
 use crate::SizeOrPercent;
 use std::sync::Arc;
 
@@ -183,6 +184,7 @@ pub(super) struct JobOptions {
     pub(super) group_reporting: bool,
     pub(super) filename: Option<String>,
     pub(super) placement: PlacementOptions,
+    pub(super) zbd: ZbdOptions,
     pub(super) description: Option<String>,
     /// Keys and values as written, for the report.
     pub(super) options: Vec<(String, String)>,
@@ -250,6 +252,7 @@ impl JobOptions {
             group_reporting: false,
             filename: None,
             placement: PlacementOptions::default(),
+            zbd: ZbdOptions::default(),
             description: None,
             options: Vec::new(),
             ignored: Vec::new(),

@@ -3,6 +3,7 @@
 use super::data_placement::PlacementPlan;
 use super::job_options::{AccessKind, AccessPlan, RateProcess};
 use super::rand::JobSeeds;
+use super::zbd::ZbdPlan;
 
 /// The checked plan of a job.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(super) struct JobPlan {
     pub(super) fua: bool,
     /// Placement identifiers of writes; absent: none.
     pub(super) placement: Option<PlacementPlan>,
+    /// Zones; absent without `zonemode=zbd`.
+    pub(super) zbd: Option<ZbdPlan>,
     /// True if every pass begins with the same seeds.
     pub(super) reseeds: bool,
 }

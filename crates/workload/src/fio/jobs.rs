@@ -3,6 +3,7 @@
 use super::job_options::ExitWhat;
 use super::job_plan::JobPlan;
 use super::running_job::RunningJob;
+use super::zbd::HostZones;
 use crate::job::{JobCompletion, JobInfo, JobStep};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
@@ -37,6 +38,9 @@ enum JobState {
 pub struct FioJobs {
     jobs: Arc<[FioJob]>,
     states: Vec<JobState>,
+    /// Zones that jobs with `zonemode=zbd` share, as they are, and as they were at the beginning.
+    zones: Option<Box<HostZones>>,
+    first_zones: Option<Box<HostZones>>,
     exit_all: bool,
     /// Jobs that `exitall` has ended before they began.
     cancelled: Vec<bool>,
@@ -48,11 +52,14 @@ pub struct FioJobs {
 }
 
 impl FioJobs {
-    pub(super) fn new(jobs: Arc<[FioJob]>, exit_all: bool) -> Self {
+    pub(super) fn new(jobs: Arc<[FioJob]>, zones: Option<HostZones>, exit_all: bool) -> Self {
+        let zones = zones.map(Box::new);
         let count = jobs.len();
         Self {
             jobs,
             states: (0..count).map(|_| JobState::NotBegun).collect(),
+            zones: zones.clone(),
+            first_zones: zones,
             exit_all,
             cancelled: vec![false; count],
             running: 0,
@@ -64,7 +71,7 @@ impl FioJobs {
     /// The same jobs before their beginning.
     #[must_use]
     pub fn restarted(&self) -> Self {
-        Self::new(self.jobs.clone(), self.exit_all)
+        Self::new(self.jobs.clone(), self.first_zones.as_deref().cloned(), self.exit_all)
     }
 
     /// Facts of each job, by number.
@@ -79,14 +86,22 @@ impl FioJobs {
             self.begin_due_jobs(now);
         }
         match &mut self.states[index] {
-            JobState::Running(thread) => match thread.next_step(now) {
-                JobStep::Issue(command) => JobStep::Issue(Command { queue: QueueId(job as u8), ..command }),
-                JobStep::Ended => {
-                    self.end(index, now);
-                    JobStep::Ended
+            JobState::Running(thread) => {
+                let step = thread.next_step(now, self.zones.as_deref_mut());
+                if let Some(zones) = &mut self.zones {
+                    zones.take_woken(job, &mut self.woken);
                 }
-                step @ (JobStep::Wait | JobStep::SleepUntil(_)) => step,
-            },
+                match step {
+                    JobStep::Issue(command) => {
+                        JobStep::Issue(Command { queue: QueueId(job as u8), ..command })
+                    }
+                    JobStep::Ended => {
+                        self.end(index, now);
+                        JobStep::Ended
+                    }
+                    step @ (JobStep::Wait | JobStep::SleepUntil(_)) => step,
+                }
+            }
             JobState::Ended => JobStep::Ended,
             JobState::NotBegun if self.cancelled[index] => {
                 // `end` counts it off again.
@@ -108,7 +123,12 @@ impl FioJobs {
         }
     }
 
-    /// Jobs to be asked for their next step because another has ended since the last call.
+    /// True if [`FioJobs::take_woken`] has any.
+    pub fn any_woken(&self) -> bool {
+        !self.woken.is_empty()
+    }
+
+    /// Jobs to be asked for their next step because another has ended, or has let go a zone, since the last call.
     pub fn take_woken(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.woken)
     }
@@ -153,7 +173,8 @@ impl FioJobs {
             if job.wait_for.as_ref().is_some_and(|name| self.is_unfinished(name, &job.info.name)) {
                 continue;
             }
-            self.states[index] = JobState::Running(Box::new(RunningJob::new(job.plan.clone(), now)));
+            self.states[index] =
+                JobState::Running(Box::new(RunningJob::new(job.plan.clone(), index as u32, now)));
             self.running += 1;
         }
     }

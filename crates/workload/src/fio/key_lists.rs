@@ -108,7 +108,7 @@ pub(super) const IGNORED: &[&str] = &[
 ];
 
 const VERIFY: &str = "data is not verified: leave it out, or give the pass that reads back as a job of its own after a stonewall";
-const ZONES: &str = "jobs do not write zones; [workload.zoned] does";
+const STRIDED: &str = "strided zones are not simulated, and zonemode=zbd goes from zone to zone";
 const MERGE: &str = "replay a recorded trace with [workload.trace]";
 const BREAK: &str = "a job is not ended by what it measures: leave it out and read the figure in the result";
 const FILES: &str = "a job addresses one device from offset to offset + size: leave it out";
@@ -136,15 +136,12 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("flow_sleep", FLOW, Some("0")),
     ("flow_watermark", FLOW, None),
     ("gpu_dev_id", FILES, None),
-    ("ignore_zone_limits", ZONES, Some("0")),
-    ("job_max_open_zones", ZONES, Some("0")),
     ("kb_base", "k is 1024, fio's default", Some("1024")),
     ("latency_percentile", BREAK, None),
     ("latency_run", BREAK, Some("0")),
     ("latency_target", BREAK, Some("0")),
     ("latency_window", BREAK, Some("0")),
     ("max_latency", BREAK, Some("0")),
-    ("max_open_zones", ZONES, Some("0")),
     ("merge_blktrace_file", MERGE, None),
     ("merge_blktrace_iters", MERGE, None),
     ("merge_blktrace_scalars", MERGE, None),
@@ -157,7 +154,6 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("rate_iops_min", BREAK, Some("0")),
     ("rate_min", BREAK, Some("0")),
     ("ratemin", BREAK, Some("0")),
-    ("read_beyond_wp", ZONES, Some("0")),
     ("read_iolog", MERGE, None),
     ("read_iolog_chunked", MERGE, None),
     ("replay_align", MERGE, None),
@@ -196,13 +192,8 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("verifysort", VERIFY, None),
     ("verifysort_nr", VERIFY, None),
     ("write_barrier", "fio has taken it back: use fsync", Some("0")),
-    ("zone_reset_frequency", ZONES, None),
-    ("zone_reset_threshold", ZONES, None),
-    ("zonecapacity", ZONES, None),
-    ("zonemode", ZONES, Some("none")),
-    ("zonerange", ZONES, None),
-    ("zonesize", ZONES, None),
-    ("zoneskip", ZONES, None),
+    ("zonerange", STRIDED, None),
+    ("zoneskip", STRIDED, Some("0")),
 ];
 
 /// The keys that are simulated, to suggest one for a misspelt key.
@@ -232,6 +223,7 @@ pub(super) const SIMULATED: &[&str] = &[
     "fsync",
     "fsync_on_close",
     "group_reporting",
+    "ignore_zone_limits",
     "io_limit",
     "io_size",
     "io_submit_mode",
@@ -240,7 +232,9 @@ pub(super) const SIMULATED: &[&str] = &[
     "iodepth_batch_complete_min",
     "iodepth_low",
     "ioengine",
+    "job_max_open_zones",
     "loops",
+    "max_open_zones",
     "new_group",
     "norandommap",
     "number_ios",
@@ -260,6 +254,7 @@ pub(super) const SIMULATED: &[&str] = &[
     "rate_ignore_thinktime",
     "rate_iops",
     "rate_process",
+    "read_beyond_wp",
     "readwrite",
     "runtime",
     "rw",
@@ -279,4 +274,9 @@ pub(super) const SIMULATED: &[&str] = &[
     "timeout",
     "wait_for",
     "wait_for_previous",
+    "zone_reset_frequency",
+    "zone_reset_threshold",
+    "zonecapacity",
+    "zonemode",
+    "zonesize",
 ];

@@ -29,6 +29,7 @@ mod random_map;
 mod running_job;
 mod spec;
 mod values;
+mod zbd;
 
 pub use job_log::{JobLog, LoggedJob, LoggedRequest};
 pub use jobs::FioJobs;

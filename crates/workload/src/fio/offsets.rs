@@ -98,7 +98,21 @@ impl OffsetGenerator {
     }
 
     /// The next request in direction `ddir`; `None` if the region has no more.
+    #[inline]
     pub(super) fn next(&mut self, ddir: usize) -> Option<ByteRange> {
+        let drawn = self.draw(ddir)?;
+        // A last block may reach beyond the region, never beyond the device.
+        if drawn.offset + drawn.bytes > self.access.device {
+            return None;
+        }
+        let range = ByteRange { bytes: self.mark(ddir, drawn.offset, drawn.bytes), ..drawn };
+        self.was_placed(ddir, range);
+        Some(range)
+    }
+
+    /// The next request in direction `ddir`, before it is marked in the random map; `None` if the region has no more.
+    #[inline]
+    pub(super) fn draw(&mut self, ddir: usize) -> Option<ByteRange> {
         self.until_draw -= 1;
         let fresh = self.until_draw == 0;
         if fresh {
@@ -110,21 +124,32 @@ impl OffsetGenerator {
             return None;
         }
         let offset = self.access.start + relative;
-        let mut bytes = self.draw_length(ddir, offset, random)?;
-        // A last block may reach beyond the region, never beyond the device.
-        if offset + bytes > self.access.device {
-            return None;
-        }
-        if let Some(map) = &mut self.map {
-            let unit = self.access.sizes[ddir].least;
-            if !self.unmarked {
-                let taken = map.take(relative / unit, bytes.div_ceil(unit));
-                bytes = bytes.min(taken * unit);
-            }
-        }
-        self.last_start[ddir] = Some(offset);
-        self.last_end[ddir] = offset + bytes;
+        let bytes = self.draw_length(ddir, offset, random)?;
         Some(ByteRange { offset, bytes })
+    }
+
+    /// Marks `bytes` from the drawn `offset` on in the random map. Returns how many of them nobody had marked, up to the first that somebody had.
+    #[inline]
+    pub(super) fn mark(&mut self, ddir: usize, offset: u64, bytes: u64) -> u64 {
+        match &mut self.map {
+            Some(map) if !self.unmarked => {
+                let unit = self.access.sizes[ddir].least;
+                let taken = map.take((offset - self.access.start) / unit, bytes.div_ceil(unit));
+                bytes.min(taken * unit)
+            }
+            _ => bytes,
+        }
+    }
+
+    /// A sequential direction goes on where `to` says for the end of its last request.
+    pub(super) fn go_on_at(&mut self, ddir: usize, to: impl FnOnce(u64) -> u64) {
+        self.last_end[ddir] = to(self.last_end[ddir]);
+    }
+
+    /// The last request of direction `ddir` went to `range` instead.
+    pub(super) fn was_placed(&mut self, ddir: usize, range: ByteRange) {
+        self.last_start[ddir] = Some(range.offset);
+        self.last_end[ddir] = range.offset + range.bytes;
     }
 
     /// Offset of the next request from the start of the region, and true if it was drawn.

@@ -9,6 +9,7 @@ use super::job_options::JobOptions;
 use super::jobs::{FioJob, FioJobs};
 use super::parse::refused;
 use super::rand::JobSeeds;
+use super::zbd::{self, HostZones};
 use crate::pass::PassSeeds;
 use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget};
 use job_check::JobCheck;
@@ -44,6 +45,11 @@ pub(super) fn open(
         let expected = format!("all jobs together are at most {MOST_JOBS}, as in fio");
         return Err(error(&sections[0], ("numjobs", count.to_string(), expected)));
     }
+    let sections: Vec<JobOptions> = sections
+        .iter()
+        .map(|section| zbd::in_bytes(section, target).map_err(|refusal| error(section, refusal)))
+        .collect::<Result<_, _>>()?;
+    let sections = &sections[..];
     let mut jobs: Vec<FioJob> = Vec::new();
     let mut notes = Vec::new();
     let mut footprint = Range { start: u64::MAX, end: 0 };
@@ -67,7 +73,9 @@ pub(super) fn open(
     }
     add_file_note(sections, &mut notes);
     notes.extend(idle::notes(sections, &jobs)?);
-    Ok(workload(sections, jobs, footprint, notes))
+    let zones =
+        zbd::shared(sections, target, jobs.len()).map_err(|(at, refusal)| error(&sections[at], refusal))?;
+    Ok(workload(sections, jobs, zones, footprint, notes))
 }
 
 /// The seeds of job number `thread`, counted from 1. Zero in place of a seed of the scenario leaves fio's own seeds unchanged.
@@ -102,6 +110,7 @@ fn check_wait_for(sections: &[JobOptions], index: usize) -> Result<(), RefusedOp
 fn workload(
     sections: &[JobOptions],
     jobs: Vec<FioJob>,
+    zones: Option<HostZones>,
     footprint: Range<u64>,
     notes: Vec<String>,
 ) -> Workload {
@@ -123,7 +132,7 @@ fn workload(
     let ramp = first.map(|job| job.info.ramp).max().unwrap_or(Nanos::ZERO);
     let duration = duration(&jobs);
     let exit_all = sections.iter().any(|section| section.exitall);
-    let jobs = FioJobs::new(jobs.into(), exit_all);
+    let jobs = FioJobs::new(jobs.into(), zones, exit_all);
     Workload {
         pacing: RequestPacing::Jobs { queue_depth: u32::try_from(depth).unwrap_or(u32::MAX), held },
         requests,

@@ -4,23 +4,28 @@
 mod job_phase;
 mod pace;
 mod passes;
+mod zoned;
 
 use super::data_placement::WritePlacement;
 use super::job_plan::JobPlan;
-use super::offsets::{OffsetGenerator, READ, TRIM, WRITE};
+use super::offsets::{ByteRange, OffsetGenerator, READ, TRIM, WRITE};
 use super::rand::{RandomStream, TauswortheRng};
+use super::zbd::HostZones;
 use crate::job::{JobCompletion, JobStep};
 use job_phase::JobPhase;
 use outlast_device::{Command, Op, PlacementId};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use zoned::ZonedRequests;
 
 /// The state of a running job.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
 pub(super) struct RunningJob {
     plan: Arc<JobPlan>,
+    /// Requests of a job with `zonemode=zbd`.
+    zoned: Option<Box<ZonedRequests>>,
     offsets: OffsetGenerator,
     poisson: [TauswortheRng; 3],
     placement: Option<WritePlacement>,
@@ -59,7 +64,7 @@ pub(super) struct RunningJob {
 }
 
 impl RunningJob {
-    pub(super) fn new(plan: Arc<JobPlan>, now: Nanos) -> Self {
+    pub(super) fn new(plan: Arc<JobPlan>, number: u32, now: Nanos) -> Self {
         let seeds = plan.seeds.clone();
         let poisson = [RandomStream::Poisson, RandomStream::Poisson2, RandomStream::Poisson3]
             .map(|stream| TauswortheRng::new(seeds.of(stream), false));
@@ -67,6 +72,7 @@ impl RunningJob {
             offsets: OffsetGenerator::new(plan.access.clone(), seeds),
             poisson,
             placement: WritePlacement::of(&plan),
+            zoned: plan.zbd.is_some().then(|| Box::new(ZonedRequests::of(number))),
             phase: JobPhase::Pass,
             epoch: now,
             ramping: plan.ramp != 0,
@@ -97,8 +103,17 @@ impl RunningJob {
 
     /// Takes the completion of a command of this job.
     pub(super) fn handle_completion(&mut self, now: Nanos, command: &Command) -> JobCompletion {
+        let mut bytes = u64::from(command.sectors) * SECTOR_BYTES;
         let ddir = match command.op {
-            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {
+            Op::ManageZone if matches!(self.phase, JobPhase::ZoneReset { .. }) => {
+                self.flush_done = true;
+                return if self.accounting { JobCompletion::Measured } else { JobCompletion::Unmeasured };
+            }
+            Op::ManageZone => {
+                bytes = self.plan.access.sizes[TRIM].least;
+                TRIM
+            }
+            Op::Flush | Op::LbaStatus | Op::Append => {
                 self.flush_done = true;
                 return if self.accounting { JobCompletion::Measured } else { JobCompletion::Unmeasured };
             }
@@ -107,7 +122,10 @@ impl RunningJob {
             Op::Trim => TRIM,
         };
         // fio sees a completion only when it reaps: `depth` and the counts change there.
-        self.unreaped.push_back((ddir, u64::from(command.sectors) * SECTOR_BYTES));
+        self.unreaped.push_back((ddir, bytes));
+        if let Some(zoned) = &mut self.zoned {
+            zoned.completed(command.lba, bytes);
+        }
         // The ramp ends with the first completion after its time, not at the time itself.
         if self.ramping && self.micros(now) >= self.plan.ramp {
             self.end_ramp(now);
@@ -149,6 +167,9 @@ impl RunningJob {
         self.bytes[ddir] += bytes;
         self.pass_done += bytes;
         self.last_was_sync = false;
+        if let Some(zoned) = &mut self.zoned {
+            zoned.reap(ddir);
+        }
         true
     }
 
@@ -159,9 +180,13 @@ impl RunningJob {
     }
 
     /// The next step at `now`.
-    pub(super) fn next_step(&mut self, now: Nanos) -> JobStep {
+    pub(super) fn next_step(&mut self, now: Nanos, mut zones: Option<&mut HostZones>) -> JobStep {
         loop {
-            if let Some(step) = self.advance(now) {
+            let step = match &mut zones {
+                Some(zones) if self.zoned.is_some() => self.advance_in_zones(now, zones),
+                _ => self.advance(now),
+            };
+            if let Some(step) = step {
                 return step;
             }
         }
@@ -187,6 +212,9 @@ impl RunningJob {
                 self.phase = if late || self.terminate { self.end_file() } else { JobPhase::Fill { ddir } };
             }
             JobPhase::Fill { ddir } => return self.fill(ddir),
+            JobPhase::Place { .. } | JobPhase::PlaceDrain { .. } | JobPhase::ZoneReset { .. } => {
+                unreachable!("phases of jobs with zonemode=zbd, which have zones")
+            }
             JobPhase::Issued { ddir } => {
                 let full = self.depth >= self.plan.depth;
                 self.phase = match (full, ddir) {
@@ -242,6 +270,11 @@ impl RunningJob {
             self.phase = self.end_file();
             return None;
         };
+        Some(JobStep::Issue(self.issue(ddir, range)))
+    }
+
+    /// The command of the request at `range`, which is issued.
+    fn issue(&mut self, ddir: usize, range: ByteRange) -> Command {
         self.accounting |= !self.ramping;
         self.issues[ddir] += 1;
         self.issue_bytes += range.bytes;
@@ -259,11 +292,11 @@ impl RunningJob {
             Some(placement) if op == Op::Write => placement.id(range.offset),
             _ => PlacementId::default(),
         };
-        Some(JobStep::Issue(Command {
+        Command {
             fua: self.plan.fua && op == Op::Write,
             placement,
             ..Command::new(op, Lba(range.offset / SECTOR_BYTES), (range.bytes / SECTOR_BYTES) as u32)
-        }))
+        }
     }
 
     /// Counts a completion, or waits for one; `left` are still to be counted.

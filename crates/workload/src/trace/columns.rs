@@ -128,6 +128,13 @@ impl ColumnLayout {
             base: spec.base,
             ..Self::default()
         };
+        for (name, words) in [("read", &layout.read), ("write", &layout.write)] {
+            if words.iter().any(Vec::is_empty) {
+                let limit =
+                    "words of at least one letter; skip_others = true leaves out lines whose op is empty";
+                return Err((name, "an empty word".to_owned(), limit));
+            }
+        }
         if let Some(word) = layout.read.iter().find(|word| layout.write.contains(word)) {
             let word = String::from_utf8_lossy(word).into_owned();
             return Err(("read", word, "a word that is not in `write`, too"));
@@ -157,8 +164,9 @@ impl ColumnLayout {
 
 /// The layout and the unit of the times of a published format; `None` of all that are no such tables.
 ///
-/// FIU (`SRCMap`, FAST 2010): read-me of SNIA IOTTA set 390. Systor '17: read-me of SNIA IOTTA set 4928. Tencent: read-me of SNIA IOTTA set
-/// 27917 (Zhang et al., ATC 2020). MSR without response times: cuts of SNIA IOTTA set 388 that leave the last column out.
+/// SNIA's repository IOTTA has FIU (`SRCMap`, FAST 2010) as trace 390, Systor '17 as 4964, Tencent (Zhang et al., ATC 2020) as 27917 and
+/// K5 with the read-me 26930; each read-me has the columns. MSR without response times: cuts of trace 388 that leave the last column out.
+/// `CloudPhysics`: data/cloudPhysicsIO.csv of github.com/1a1a11a/libCacheSim.
 pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, AddressUnit)> {
     let columns = |names: &[&str], separator| ColumnsSpec {
         names: names.iter().map(|&name| name.to_owned()).collect(),
@@ -198,9 +206,32 @@ pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, A
             TimeUnit::S,
             AddressUnit::Byte,
         )),
+        TraceFormat::K5 => Some((
+            columns(&["device", "time", "op", "offset", "size"], ColumnSeparator::Comma),
+            TimeUnit::S,
+            AddressUnit::Byte,
+        )),
+        TraceFormat::CloudPhysics => Some((
+            ColumnsSpec {
+                // READ and WRITE of 6, 10, 12 and 16 bytes (SCSI Block Commands).
+                read: ["8", "28", "a8", "88"].map(String::from).into(),
+                write: ["a", "2a", "aa", "8a"].map(String::from).into(),
+                skip_others: true,
+                size_unit: Some(AddressUnit::Byte),
+                ..columns(&["version", "time", "op", "size", "offset"], ColumnSeparator::Comma)
+            },
+            TimeUnit::S,
+            AddressUnit::Sector,
+        )),
         _ => None,
     }
 }
 
-/// The header of Systor '17's files, in lower case.
-pub(crate) const SYSTOR_HEADER: &[u8] = b"timestamp,response,iotype,lun,offset,size";
+/// The published format whose header `line` is.
+pub(crate) fn format_of_header(line: &[u8]) -> Option<TraceFormat> {
+    match line.to_ascii_lowercase().as_slice() {
+        b"timestamp,response,iotype,lun,offset,size" => Some(TraceFormat::Systor),
+        b"version,time,op,size,lbn" => Some(TraceFormat::CloudPhysics),
+        _ => None,
+    }
+}

@@ -1,6 +1,6 @@
 //! Recognises the format of a trace, and guesses the units of ASCII traces, which do not define them.
 
-use super::columns::{ColumnLayout, ColumnsSpec, SYSTOR_HEADER, published};
+use super::columns::{ColumnLayout, ColumnsSpec, format_of_header, published};
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
 use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
@@ -31,7 +31,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
     let mut input = TraceInput::open(origin)?;
     let sample = input.record(SAMPLE, TracePosition::Line(1))?.to_vec();
     let bytes = without_mark(&sample);
-    if spec.format != TraceFormat::Vscsi
+    if !matches!(spec.format, TraceFormat::Vscsi | TraceFormat::OracleGeneral)
         && let Some((what, remedy)) = packed(bytes)
     {
         return Err(WorkloadError::Packed { file: input.file, what, remedy });
@@ -61,11 +61,38 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         address_unit: AddressUnit::Byte,
         iolog: formats::iolog_version(first).unwrap_or(3),
         vscsi: VscsiVersion::One,
-        compression: input.compression,
+        compression: input.compression.name(),
         columns: ColumnLayout::default(),
         notes: Vec::new(),
     };
     let fixed = fixed_unit(format, spec);
+    refuse_units(format, spec, fixed)?;
+    detected.columns = layout(format, spec)?;
+    if input.is_utf16 {
+        notes.push("text in UTF-16, read as such".into());
+    }
+    match format {
+        TraceFormat::Vscsi => {
+            detected.vscsi =
+                formats::detect_vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
+        }
+        TraceFormat::Ascii => {
+            detected.address_unit =
+                spec.address_unit.unwrap_or_else(|| guess_address_unit(&lines, &mut notes));
+        }
+        TraceFormat::Blkparse => detected.address_unit = AddressUnit::Sector,
+        TraceFormat::OracleGeneral => {
+            notes.push("oracleGeneral does not tell reads from writes: all requests are reads".into());
+        }
+        _ => {}
+    }
+    detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
+    detected.notes = notes;
+    Ok(detected)
+}
+
+/// Refuses a setting of a unit that the format defines; `fixed` is that of its times.
+fn refuse_units(format: TraceFormat, spec: &TraceSpec, fixed: Option<TimeUnit>) -> Result<(), WorkloadError> {
     if let (Some(unit), Some(setting)) = (fixed, spec.time_unit)
         && unit != setting
     {
@@ -80,34 +107,24 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         let limit = format!("the addresses of format {format} are defined; leave address_unit out");
         return Err(crate::error::bad_setting("workload.trace.address_unit", "given", limit));
     }
-    detected.columns = layout(format, spec)?;
-    match format {
-        TraceFormat::Vscsi => {
-            detected.vscsi =
-                formats::detect_vscsi_version(bytes).ok_or_else(|| unrecognised(input.file.clone()))?;
-        }
-        TraceFormat::Ascii => {
-            detected.address_unit =
-                spec.address_unit.unwrap_or_else(|| guess_address_unit(&lines, &mut notes));
-        }
-        TraceFormat::Blkparse => detected.address_unit = AddressUnit::Sector,
-        _ => {}
-    }
-    detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
-    detected.notes = notes;
-    Ok(detected)
+    Ok(())
 }
 
 /// The unit of the times that the format defines, or for others the setting.
 fn fixed_unit(format: TraceFormat, spec: &TraceSpec) -> Option<TimeUnit> {
     match format {
         TraceFormat::Msr => Some(TimeUnit::Filetime),
-        TraceFormat::Spc | TraceFormat::Blkparse | TraceFormat::Biosnoop | TraceFormat::BlockRq => {
-            Some(TimeUnit::S)
-        }
-        TraceFormat::MsrShort | TraceFormat::Fiu | TraceFormat::Tencent | TraceFormat::Systor => {
-            published(format).map(|(_, unit, _)| unit)
-        }
+        TraceFormat::Spc
+        | TraceFormat::Blkparse
+        | TraceFormat::Biosnoop
+        | TraceFormat::BlockRq
+        | TraceFormat::OracleGeneral => Some(TimeUnit::S),
+        TraceFormat::MsrShort
+        | TraceFormat::Fiu
+        | TraceFormat::Tencent
+        | TraceFormat::Systor
+        | TraceFormat::K5
+        | TraceFormat::CloudPhysics => published(format).map(|(_, unit, _)| unit),
         TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
         TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
@@ -141,23 +158,21 @@ fn layout(format: TraceFormat, spec: &TraceSpec) -> Result<ColumnLayout, Workloa
     }
 }
 
-/// The compression or encoding that the first bytes name, if it is one that is not read, and what to do.
+/// The kind of file that the first bytes name, if it is one that is not read, and what to do.
 fn packed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const BLKTRACE: [u8; 3] = [0x74, 0x61, 0x65];
     match bytes {
-        [b'B', b'Z', b'h', ..] => Some(("compressed by bzip2", "bunzip2 -k unpacks it")),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some(("compressed by xz", "xz -dk unpacks it")),
-        [b'P', b'K', 3, 4, ..] => Some(("a zip archive", "unzip unpacks it")),
         [b'7', b'z', 0xbc, 0xaf, ..] => Some(("a 7-Zip archive", "7z x unpacks it")),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            Some(("text in UTF-16", "iconv -f UTF-16 -t UTF-8 converts it"))
-        }
         // The magic number of a record, 0x656174 and its version, in either order of bytes.
         [version, rest @ ..] if *version < 0x20 && rest.starts_with(&BLKTRACE) => {
             Some(("binary output of blktrace", "blkparse -i makes a text of it"))
         }
         [0x65, 0x61, 0x74, version, ..] if *version < 0x20 => {
             Some(("binary output of blktrace", "blkparse -i makes a text of it"))
+        }
+        // The magic word of POSIX ustar stands behind the fields of the first member's header.
+        bytes if bytes.get(257..262) == Some(b"ustar") => {
+            Some(("a tar archive", "tar -xf unpacks it; name one of its files"))
         }
         _ => None,
     }
@@ -177,7 +192,9 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
 fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<(TraceFormat, Option<String>)> {
     let is_text = bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ');
     if !is_text {
-        return formats::detect_vscsi_version(bytes).map(|_| (TraceFormat::Vscsi, None));
+        let vscsi = formats::detect_vscsi_version(bytes).map(|_| (TraceFormat::Vscsi, None));
+        return vscsi
+            .or_else(|| formats::is_oracle_general(bytes).then_some((TraceFormat::OracleGeneral, None)));
     }
     let marked = lines.iter().take(2).find_map(|line| marked_format(line));
     marked.map_or_else(|| fixed_columns::recognise(lines), |format| Some((format, None)))
@@ -197,8 +214,8 @@ fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     if formats::is_block_rq(line) {
         return Some(TraceFormat::BlockRq);
     }
-    if line.to_ascii_lowercase() == SYSTOR_HEADER {
-        return Some(TraceFormat::Systor);
+    if let Some(format) = format_of_header(line) {
+        return Some(format);
     }
     let number = |text: &[u8]| whole("", text).is_ok();
     let blanks: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect();

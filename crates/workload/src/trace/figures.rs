@@ -30,7 +30,7 @@ pub struct TraceInfo {
     pub file: String,
     /// Format, from the settings or recognised.
     pub format: TraceFormat,
-    /// "none", "gzip" or "zstd".
+    /// "none", "gzip", "zstd", "bzip2", "xz" or "zip".
     pub compression: &'static str,
     /// Unit of the times, from the settings, the format, or guessed.
     pub time_unit: TimeUnit,

@@ -24,10 +24,11 @@ const HUGE_OF_ASCII: u64 = 16 << 20;
 const STEPS_BACK: usize = 4;
 
 /// The formats with fixed columns, in the order in which they are tried.
-const FORMATS: [TraceFormat; 6] = [
+const FORMATS: [TraceFormat; 7] = [
     TraceFormat::Msr,
     TraceFormat::MsrShort,
     TraceFormat::Alibaba,
+    TraceFormat::K5,
     TraceFormat::Tencent,
     TraceFormat::Spc,
     TraceFormat::Ascii,
@@ -124,6 +125,13 @@ fn parse_row(format: TraceFormat, line: &[u8]) -> Option<SampleRow> {
             let is_plausible = is_plausible(number(offset)?, number(size)?);
             let time = number(at)?.checked_mul(1000)?;
             is_letter(code).then_some(SampleRow { time, device: number(device)?, is_plausible })
+        }
+        TraceFormat::K5 => {
+            let [volume, at, code, offset, size] = commas()[..] else { return None };
+            let is_plausible = is_plausible(number(offset)?, number(size)?);
+            // Its times have decimals.
+            let time = at.contains(&b'.').then(|| time(at, 1_000_000_000).ok())??;
+            matches!(code, b"R" | b"W").then_some(SampleRow { time, device: number(volume)?, is_plausible })
         }
         TraceFormat::Spc => {
             let fields = if line.contains(&b',') { commas() } else { blanks() };

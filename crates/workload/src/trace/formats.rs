@@ -6,6 +6,7 @@ mod columns;
 mod context;
 mod etw;
 mod iolog;
+mod oracle_general;
 mod split;
 mod tables;
 mod vscsi;
@@ -16,6 +17,7 @@ pub(crate) use block_events::{is_biosnoop_header, is_block_rq};
 pub(crate) use context::{DecodeContext, ParsedLine, TraceRecord};
 pub(crate) use etw::is_first_line as is_etw_first_line;
 pub(crate) use iolog::iolog_version;
+pub(crate) use oracle_general::{RECORD_BYTES as ORACLE_GENERAL_BYTES, is_oracle_general};
 #[cfg(test)]
 pub(crate) use split::LineWords;
 pub(crate) use split::split;
@@ -40,17 +42,31 @@ impl DecodeContext {
             | TraceFormat::MsrShort
             | TraceFormat::Fiu
             | TraceFormat::Tencent
+            | TraceFormat::CloudPhysics
+            | TraceFormat::K5
             | TraceFormat::Systor => columns::record(self, line, number),
             TraceFormat::Biosnoop => block_events::biosnoop(self, line, number),
             TraceFormat::BlockRq => block_events::block_rq(self, line),
-            TraceFormat::Vscsi | TraceFormat::Auto => {
+            TraceFormat::Vscsi | TraceFormat::OracleGeneral | TraceFormat::Auto => {
                 Err(super::fields::fault("format", line, "a text format"))
             }
         }
     }
 
-    /// Decodes a record of vSCSI.
+    /// Bytes of a record of a binary format; `None` of the formats of text.
+    pub(crate) fn record_bytes(&self) -> Option<usize> {
+        match self.format {
+            TraceFormat::Vscsi => Some(self.vscsi.record_bytes()),
+            TraceFormat::OracleGeneral => Some(ORACLE_GENERAL_BYTES),
+            _ => None,
+        }
+    }
+
+    /// Decodes a record of a binary format.
     pub(crate) fn record(&mut self, bytes: &[u8]) -> Result<ParsedLine, Box<FieldFault>> {
-        vscsi::record(self, bytes)
+        match self.format {
+            TraceFormat::OracleGeneral => oracle_general::record(self, bytes),
+            _ => vscsi::record(self, bytes),
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Reads lines and records from a file that may be compressed, and counts the bytes consumed.
 
+use super::compression::{Compression, TraceBytes};
+use super::utf16::{Utf16Order, Utf16Reader};
 use crate::{TracePosition, WorkloadError};
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,6 +47,14 @@ impl TraceOrigin {
             Self::Memory(_) => "(memory)".into(),
         }
     }
+
+    /// The bytes as stored, from the beginning.
+    fn bytes(&self) -> io::Result<TraceBytes> {
+        Ok(match self {
+            Self::File(path) => TraceBytes::File(open_file(path)?),
+            Self::Memory(bytes) => TraceBytes::Memory(Cursor::new(bytes.clone())),
+        })
+    }
 }
 
 /// Opens a file that can be read more than once.
@@ -80,6 +90,12 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
+impl<R: Seek> Seek for CountingReader<R> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
 /// The decompressed bytes of a trace. Lines and records are slices of its buffer.
 pub(crate) struct TraceInput {
     reader: Box<dyn Read + Send>,
@@ -88,25 +104,21 @@ pub(crate) struct TraceInput {
     unread: Range<usize>,
     /// Name for messages.
     pub(crate) file: String,
-    /// "none", "gzip" or "zstd".
-    pub(crate) compression: &'static str,
+    pub(crate) compression: Compression,
+    /// True if the text is in UTF-16.
+    pub(crate) is_utf16: bool,
     consumed: Arc<AtomicU64>,
     size: u64,
 }
 
 impl TraceInput {
-    /// Opens `origin` and looks at its first bytes for the magic numbers of gzip (RFC 1952) and zstd (RFC 8878).
+    /// Opens `origin` and undoes the compression and the encoding that its first bytes name.
     pub(crate) fn open(origin: &TraceOrigin) -> Result<Self, WorkloadError> {
         let file = origin.name();
         let failed = |source| WorkloadError::Open { file: file.clone(), source };
-        let (raw, size): (Box<dyn Read + Send>, u64) = match origin {
-            TraceOrigin::File(path) => {
-                let opened = open_file(path).map_err(failed)?;
-                let meta = opened.metadata().map_err(failed)?;
-                (Box::new(opened), meta.len())
-            }
-            TraceOrigin::Memory(bytes) => (Box::new(Cursor::new(bytes.clone())), bytes.len() as u64),
-        };
+        let mut raw = origin.bytes().map_err(failed)?;
+        let size = raw.seek(io::SeekFrom::End(0)).map_err(failed)?;
+        raw.rewind().map_err(failed)?;
         let consumed = Arc::new(AtomicU64::new(0));
         let raw = CountingReader { inner: raw, count: consumed.clone() };
         let mut input = Self {
@@ -114,35 +126,47 @@ impl TraceInput {
             buffer: Vec::new(),
             unread: 0..0,
             file: file.clone(),
-            compression: "none",
+            compression: Compression::None,
+            is_utf16: false,
             consumed,
             size,
         };
-        // The longest magic number has four bytes.
-        while input.unread.len() < 4 && input.refill().map_err(failed)? {}
-        input.decompress().map_err(failed)?;
+        input.fill_start().map_err(failed)?;
+        input.decompress(origin).map_err(failed)?;
+        let first = TracePosition::Line(1);
+        input.fill_start().map_err(|error| input.read_error(first, error))?;
+        if let Some(order) = Utf16Order::of(&input.buffer[input.unread.clone()]) {
+            input.is_utf16 = true;
+            let start = input.take_start();
+            input.reader = Box::new(Utf16Reader::new(start, order));
+        }
         Ok(input)
     }
 
-    /// Puts a decompressor before the reader if the bytes read so far begin with a magic number.
-    fn decompress(&mut self) -> io::Result<()> {
-        let start = &self.buffer[self.unread.clone()];
-        let gzip = start.starts_with(&[0x1f, 0x8b]);
-        let zstd = start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
-        if !gzip && !zstd {
-            return Ok(());
-        }
-        let start = Cursor::new(start.to_vec());
-        // The bytes already read go first.
+    /// Reads until the buffer holds the longest magic number, or the whole file.
+    fn fill_start(&mut self) -> io::Result<()> {
+        while self.unread.len() < Compression::MAGIC_BYTES && self.refill()? {}
+        Ok(())
+    }
+
+    /// All bytes from what is unread on.
+    fn take_start(&mut self) -> BufReader<impl Read + Send + use<>> {
+        let start = Cursor::new(self.buffer[self.unread.clone()].to_vec());
         let unread_file = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        let raw = BufReader::with_capacity(BUFFER, start.chain(unread_file));
         self.unread = 0..0;
-        if gzip {
-            self.compression = "gzip";
-            self.reader = Box::new(flate2::bufread::MultiGzDecoder::new(raw));
-        } else {
-            self.compression = "zstd";
-            self.reader = Box::new(zstd::stream::read::Decoder::with_buffer(raw)?);
+        BufReader::with_capacity(BUFFER, start.chain(unread_file))
+    }
+
+    /// Puts a decompressor before the reader if the bytes read so far begin with a magic number.
+    fn decompress(&mut self, origin: &TraceOrigin) -> io::Result<()> {
+        self.compression = Compression::of(&self.buffer[self.unread.clone()]);
+        if self.compression != Compression::None {
+            let packed = self.take_start();
+            self.reader = self.compression.decoder(packed, || {
+                // The directory of an archive is at its end, so it is read from a place of its own.
+                let count = self.consumed.clone();
+                Ok(CountingReader { inner: origin.bytes()?, count })
+            })?;
         }
         Ok(())
     }
@@ -179,8 +203,8 @@ impl TraceInput {
     fn read_error(&self, at: TracePosition, source: io::Error) -> WorkloadError {
         let file = self.file.clone();
         match self.compression {
-            "none" => WorkloadError::Read { file, at, source },
-            compression => WorkloadError::Compressed { file, at, compression, source },
+            Compression::None => WorkloadError::Read { file, at, source },
+            compression => WorkloadError::Compressed { file, at, compression: compression.name(), source },
         }
     }
 

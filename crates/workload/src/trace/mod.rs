@@ -7,6 +7,7 @@
 mod address_placement;
 mod blk_lines;
 mod columns;
+mod compression;
 mod convert;
 mod detect;
 mod device_streams;
@@ -25,7 +26,9 @@ mod replay;
 mod spec;
 mod tally;
 mod trace_format;
+mod utf16;
 mod write;
+mod zip_member;
 
 pub use blk_lines::{BlkLine, BlkLineReader};
 pub use columns::{ColumnSeparator, ColumnsSpec};

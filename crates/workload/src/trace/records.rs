@@ -1,10 +1,10 @@
 //! Reads the records of a trace one after another, with their positions.
 
+use super::BlkEvent;
 use super::detect::DetectedFormat;
 use super::fields::FieldFault;
 use super::formats::{DecodeContext, ParsedLine, TraceRecord};
 use super::input::{BoxedError, TraceInput, TraceOrigin, is_blank, without_mark};
-use super::{BlkEvent, TraceFormat};
 use crate::{TracePosition, WorkloadError};
 use outlast_device::Op;
 
@@ -44,7 +44,7 @@ impl RecordReader {
 
     /// Position of the record that `next` gave last.
     pub(crate) fn position(&self) -> TracePosition {
-        if self.context.format == TraceFormat::Vscsi {
+        if self.context.record_bytes().is_some() {
             TracePosition::Record { number: self.number, byte: self.byte }
         } else {
             TracePosition::Line(self.number)
@@ -78,10 +78,9 @@ impl RecordReader {
             return Ok(Some(record));
         }
         loop {
-            let parsed = if self.context.format == TraceFormat::Vscsi {
-                self.parse_binary()
-            } else {
-                self.parse_line()
+            let parsed = match self.context.record_bytes() {
+                Some(size) => self.parse_binary(size),
+                None => self.parse_line(),
             }?;
             match parsed {
                 None => return Ok(None),
@@ -116,9 +115,8 @@ impl RecordReader {
         }
     }
 
-    /// Parses the next binary record; `None` at the end.
-    fn parse_binary(&mut self) -> Result<Option<ParsedLine>, BoxedError> {
-        let size = self.context.vscsi.record_bytes();
+    /// Parses the next binary record of `size` bytes; `None` at the end.
+    fn parse_binary(&mut self, size: usize) -> Result<Option<ParsedLine>, BoxedError> {
         let start = self.number * size as u64;
         let at = TracePosition::Record { number: self.number + 1, byte: start };
         let bytes = self.input.record(size, at)?;

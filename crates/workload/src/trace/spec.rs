@@ -126,7 +126,7 @@ pub enum UnorderedRecords {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceSpec {
-    /// The file: plain, gzip or zstd.
+    /// The file: plain, or packed by gzip, zstd, bzip2, xz or zip.
     pub file: String,
     /// Its format. Default: auto.
     pub format: TraceFormat,

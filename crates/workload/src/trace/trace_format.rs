@@ -4,7 +4,8 @@ use outlast_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The format of a trace file. Compression (gzip, zstd, none) is recognised by the file's first bytes, whatever its name.
+/// The format of a trace file. Compression (gzip, zstd, bzip2, xz, a zip archive of one file, none) and UTF-16 are
+/// recognised by the file's first bytes, whatever its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
@@ -45,6 +46,14 @@ pub enum TraceFormat {
     /// Systor '17: `Timestamp,Response,IOType,LUN,Offset,Size`; seconds and bytes. Lines whose type is neither R nor W are left out.
     #[serde(rename = "systor-17")]
     Systor,
+    /// Fujitsu's K5 cloud: `volume,time,R|W,offset,size`; seconds and bytes.
+    #[serde(rename = "k5cloud")]
+    K5,
+    /// A `CloudPhysics` trace as libCacheSim has it in CSV: `version,time,op,size,lbn`; seconds, SCSI's numbers of commands, bytes and sectors.
+    #[serde(rename = "cloudphysics-csv")]
+    CloudPhysics,
+    /// libCacheSim's `oracleGeneral`, binary. All its requests are reads: a cache's trace does not tell.
+    OracleGeneral,
     /// bcc's biosnoop: `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
     Biosnoop,
     /// The tracepoint `block_rq_issue` of Linux, as `perf script` or ftrace print it. Other events are left out.
@@ -53,8 +62,8 @@ pub enum TraceFormat {
 
 impl TraceFormat {
     /// The names that a user may write, for messages.
-    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent, systor-17, biosnoop, \
-                                            block-rq, or columns for a table of your own";
+    pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent, systor-17, k5cloud, \
+                                            cloudphysics-csv, oracle-general, biosnoop, block-rq, or columns for a table of your own";
 
     /// The names of those that can be written.
     pub(crate) const WRITTEN: &'static str =
@@ -70,6 +79,9 @@ impl TraceFormat {
                 | Self::Fiu
                 | Self::Tencent
                 | Self::Systor
+                | Self::K5
+                | Self::CloudPhysics
+                | Self::OracleGeneral
                 | Self::Biosnoop
                 | Self::BlockRq
         )
@@ -93,6 +105,9 @@ impl TraceFormat {
             Self::Fiu => "fiu",
             Self::Tencent => "tencent",
             Self::Systor => "systor-17",
+            Self::K5 => "k5cloud",
+            Self::CloudPhysics => "cloudphysics-csv",
+            Self::OracleGeneral => "oracle-general",
             Self::Biosnoop => "biosnoop",
             Self::BlockRq => "block-rq",
         }

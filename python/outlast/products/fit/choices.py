@@ -14,7 +14,7 @@ SHARES = (0.75, 0.5, 0.25, 0.0)
 EXPLAINS = 0.5
 """The root of the mean square of logarithms beyond which the best of a list explains nothing: 65 % off."""
 TIE = 0.02
-"""Choices that miss by so little more than the best are not told from it."""
+"""Difference from the best within which a choice is indistinguishable from it."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Choice:
     def words(self) -> str:
         """Alternatives from the best to the worst, and those that cannot be told apart."""
         ordered = sorted(self.misses.items(), key=lambda each: each[1])
-        told = ", ".join(f"{name} {miss:.1%}" for name, miss in ordered)
-        return told + (f"; not told from {' and '.join(self.ties)}" if self.ties else "")
+        told = ", ".join(f"{name} {100 * miss:.1f} %" for name, miss in ordered)
+        return told + (f"; indistinguishable from {' and '.join(self.ties)}" if self.ties else "")
 
 
 def choose(misses: Mapping[str, float]) -> Choice:

@@ -24,11 +24,17 @@ Examples:
   outlast fit measured.toml -o drive.toml
   outlast fit measured.toml -o drive.toml --report drive.html --jobs 2
   outlast fit --plan /dev/nvme0n1 -o plan
-  outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan""",
+  outlast fit --plan /mnt/drive/fit.dat --size 100GB -o plan
+  outlast fit --curve bandwidth.csv""",
 )
 @click.argument("file", metavar="MEASURED.toml", required=False)
 @path_option("-o", "--out", metavar="PATH", help="The preset to write; with --plan, the folder.")
 @click.option("--plan", metavar="DEVICE", help="Write the fio jobs that measure a device, or a file. Runs nothing.")
+@path_option(
+    "--curve",
+    metavar="CSV",
+    help="Find the SLC cache and phases in bandwidth over bytes written: columns gb, gb_s. Writes nothing.",
+)
 @click.option("--size", metavar="SIZE", help="With --plan for a file: its maximum size.")
 @click.option(
     "--seconds", type=Seconds(), default="60s", show_default=True, help="With --plan: duration of each measurement."
@@ -45,6 +51,7 @@ def fit_command(
     file: str | None,
     out: Path | None,
     plan: str | None,
+    curve: Path | None,
     size: str | None,
     seconds: float,
     report: Path | None,
@@ -58,6 +65,8 @@ def fit_command(
     or figures of its data sheet. Each number of the preset is marked as fitted, with its interval and
     the measurement used, or as assumed.
     """
+    if curve is not None:
+        return _curve(curve)
     if out is None or (file is None) == (plan is None):
         wanted = "name a MEASURED.toml and with -o the preset to write, or with --plan what is to be measured"
         raise click.UsageError(wanted, click.get_current_context())
@@ -65,6 +74,13 @@ def fit_command(
         return _plan(plan, out, size, seconds, quiet=quiet)
     assert file is not None
     return _fit(file, out, report, points, jobs, quiet=quiet)
+
+
+def _curve(file: Path) -> int:
+    from outlast.products.fit.curve import phases, read, text
+
+    click.echo(text(phases(read(file))), nl=False)
+    return 0
 
 
 def _plan(target: str, out: Path, size: str | None, seconds: float, *, quiet: bool) -> int:
@@ -91,7 +107,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
 
         def tell(stage: str, done: int, wanted: int) -> None:
             if bar is not None:
-                bar(stage, done / max(1, wanted), 0, 0.0)
+                bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
     write_file(out, to_toml(done))
@@ -110,28 +126,40 @@ def _show(done: Fit) -> None:
     from outlast.cli.paper import Paper
     from outlast.products.fit.page import rows
     from outlast.products.fit.parameters import stage_named
-    from outlast.products.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
+    from outlast.products.fit.words import (
+        NOT_TOLD,
+        fitted_figures,
+        format_figure,
+        format_value,
+        given,
+        interval,
+        percent,
+        title,
+        trust,
+    )
 
     console = Paper(highlight=False, width=None if sys.stdout.isatty() else 160)
     table = Table("number", "value", "90 % interval", "fitted to", box=SIMPLE_HEAD, pad_edge=False)
     for found in done.found.values():
-        table.add_row(title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found))
+        table.add_row(
+            title(found.name), format_value(found.name, found.value), interval(found), fitted_figures(found, done)
+        )
     console.print(table)
-    head = ("load", "figure", "measured", "simulated", "off by", "off if left out", "kind")
+    head = ("load", "figure", "given", "simulated", "error", "error if left out", "role")
     table = Table(*head, box=SIMPLE_HEAD, pad_edge=False)
     for seen, kind, measured, value in rows(done):
-        off = "–" if value is None else f"{value / measured - 1:+.1%}"
+        off = "–" if value is None else percent(value / measured - 1, signed=True)
         alone = done.left_out.get(f"{seen.row.place} {seen.name}")
-        without = "–" if alone is None else f"{alone:+.1%}"
-        starting = "–" if value is None else f"{value:.4g}"
-        table.add_row(str(seen.row.load), seen.name, f"{measured:.4g}", starting, off, without, kind)
+        without = "–" if alone is None else percent(alone, signed=True)
+        table.add_row(str(seen.row.load), seen.name, given(seen), format_figure(seen.name, value), off, without, kind)
     console.print(table)
     if done.scale > 1.05:
         noise = f"{math.sqrt(done.scale):.1f} times the measurement noise"
         console.print(f"residuals are {noise}; intervals are widened by that factor")
     for name, choice in done.choices.items():
-        console.print(f"{stage_named(name).title}: {choice.taken}; missed by {choice.words()}")
+        console.print(f"{stage_named(name).title}: {choice.taken}; errors of {choice.words()}")
     for name, why in done.missing.items():
         console.print(f"not identified: {stage_named(name).title}: {why}")
     for each in NOT_TOLD:
         console.print(f"not identifiable from outside: {each}")
+    console.print(trust(done))

@@ -166,7 +166,7 @@ class _Fitting:
         most = max((each.figure.value * each.row.load.block for each in seen), default=0.0)
         if most < LINK_BOUND * self.fit.theta["link"]:
             return ""
-        return f"sequential writes are bounded by the link; measure {stage_named('waf').missing}"
+        return f"the link limits sequential writes; measure {stage_named('waf').missing}"
 
     def _whole(self, problem: Problem, solution: Solution, index: int) -> Interval:
         """The interval of dies, which this stage alone tells; its ends are numbers that channels allow."""
@@ -193,7 +193,7 @@ class _Fitting:
         if f"device.ftl.gc.{stage.name}" in self.fit.measured.known:
             return
         if not seen:
-            self.fit.missing[stage.name] = f"nothing to tell it by; measure {stage.missing}"
+            self.fit.missing[stage.name] = f"not measured; measure {stage.missing}"
             return
         free = self.machine.shape.blocks * (1 - self.fit.measured.capacity / self.fit.theta["effective"])
         # Marks need spare space; a drive with so little of it has none.
@@ -207,8 +207,8 @@ class _Fitting:
         found = choose(misses)
         if min(misses.values()) > EXPLAINS:
             self.fit.missing[stage.name] = (
-                f"none of the list explains its figures, which are missed by {found.words()}; if the drive collects in "
-                "bursts, measure random writes over some thirty of them"
+                f"none of the choices explains its figures; their errors are {found.words()}. If the drive collects in "
+                "bursts, measure random writes over about thirty of them"
             )
             return
         self.fit.choices[stage.name] = found
@@ -237,7 +237,7 @@ class _Fitting:
             self.fit.theta = before
             for name in stage.finds:
                 self.fit.found.pop(name, None)
-            self.fit.missing[stage.name] = "reads wait as they do for whole programs: nothing is suspended"
+            self.fit.missing[stage.name] = "reads wait for whole programs: the drive does not suspend them"
             return
         self.fit.theta = self.theta(stage.finds, solution.x)
         scale = scale_of(solution.chi2, len(seen), len(stage.finds))
@@ -291,6 +291,6 @@ def _exp(interval: Interval) -> Interval:
 
 def _too_few(figures: int, without: Sequence[str], remedy: str) -> str:
     if not figures:
-        return f"nothing to tell it by; measure {remedy}"
+        return f"not measured; measure {remedy}"
     titles = " and ".join(BY_NAME[name].title for name in without)
     return f"{titles}: too few figures ({figures}); measure {remedy}"

@@ -128,7 +128,7 @@ def _sheet(source: str, said: Mapping[str, Any]) -> list[Row]:
         # Of anything between none and twice the margin, all alike, the standard deviation is the margin over √3.
         sigma = max(ROUNDED, margin / math.sqrt(3))
         figures = {key: Figure(own.value * better, sigma) for key, own in row.figures.items()}
-        rows.append(replace(row, figures=figures))
+        rows.append(replace(row, figures=figures, margin=float(margin)))
     return rows
 
 

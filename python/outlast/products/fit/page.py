@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from outlast import __version__
 from outlast.products.fit.engine import Fit
 from outlast.products.fit.observe import Observation
 from outlast.products.fit.parameters import STAGES, stage_named
-from outlast.products.fit.words import NOT_TOLD, fitted_figures, format_value, interval, title
+from outlast.products.fit.words import (
+    NOT_TOLD,
+    fitted_figures,
+    format_figure,
+    format_value,
+    given,
+    interval,
+    percent,
+    title,
+    trust,
+)
 from outlast.report.figure import Figure, axis
-from outlast.report.numbers import micros, short, text
+from outlast.report.numbers import short, text
 from outlast.report.page import Section, Tile, document
+
+NINETY = 1.645
+"""Standard deviations on either side that hold nine of ten values."""
 
 
 def page(fit: Fit) -> str:
@@ -38,25 +52,46 @@ def missed(fit: Fit, kind: str) -> tuple[float, float] | None:
     return (sum(errors) / len(errors), max(errors)) if errors else None
 
 
+MAIN = ("dies", "read", "program", "effective")
+"""The numbers that say most of a drive, for the first screen."""
+
+
 def _header(fit: Fit) -> str:
-    tiles = [Tile("rows", short(len(fit.measured.rows)), text(fit.measured.source)), Tile("runs", short(fit.runs))]
+    tiles = [
+        Tile(text(title(name)), text(format_value(name, fit.found[name].value)), text(interval(fit.found[name])))
+        for name in MAIN
+        if name in fit.found
+    ]
     for kind in ("fitted", "predicted"):
         if (errors := missed(fit, kind)) is not None:
-            tiles.append(Tile(f"{kind} figures", f"{errors[0]:.1%}", f"off in the mean, {errors[1]:.1%} at most"))
+            tiles.append(
+                Tile(f"error of {kind} figures", percent(errors[0]), f"on average; at most {percent(errors[1])}")
+            )
     marks = ""
     if fit.scale > 1.05:
         noise = f"{math.sqrt(fit.scale):.1f} times the measurement noise"
         words = f"residuals are {noise}; intervals are widened by that factor"
         marks = f'<p class="badges"><span class="badge warn">{words}</span></p>'
+    rows = len(fit.measured.rows)
+    source = f"{rows} row{'' if rows == 1 else 's'} of {text(fit.measured.source)}, {short(fit.runs)} simulated runs"
     return (
-        f'<div class="mark">Outlast</div><h1>{text(fit.measured.name)}</h1><p class="about">A drive fitted to what was '
-        f'measured of it.</p>{marks}<div class="tiles">{"".join(tile.html() for tile in tiles)}</div>'
+        f'<div class="mark">Outlast</div><h1>{text(fit.measured.name)}</h1>'
+        f'<p class="about">A simulated drive, fitted to measurements: {source}.</p>'
+        f'<p class="description">{text(trust(fit))}</p>{marks}'
+        f'<div class="tiles">{"".join(tile.html() for tile in tiles)}</div>'
     )
 
 
-def _table(head: list[str], body: list[list[str]]) -> str:
-    top = "".join(f'<th scope="col">{each}</th>' for each in head)
-    lines = [f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in body]
+def _table(head: list[str], body: list[list[str]], prose: tuple[int, ...] = ()) -> str:
+    """A table, of which the columns in `prose` are sentences and not numbers."""
+    kind = [' class="prose"' if column in prose else "" for column in range(len(head))]
+    top = "".join(f'<th scope="col"{own}>{each}</th>' for each, own in zip(head, kind, strict=True))
+    lines = [
+        f'<tr><th scope="row">{row[0]}</th>'
+        + "".join(f"<td{own}>{cell}</td>" for cell, own in zip(row[1:], kind[1:], strict=True))
+        + "</tr>"
+        for row in body
+    ]
     rows = f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f'<div class="card scroll"><table class="figures wide">{rows}</table></div>'
 
@@ -67,66 +102,65 @@ def _fitted_section(fit: Fit) -> Section:
             text(title(each.name)),
             text(format_value(each.name, each.value)),
             text(interval(each)),
-            text(fitted_figures(each)),
+            text(fitted_figures(each, fit)),
         ]
         for each in fit.found.values()
     ]
-    section = Section("found", "What was found")
-    return section.add(_table(["number", "value", "90 % interval", "of what"], body)) if body else section
+    section = Section("found", "Fitted numbers")
+    return section.add(_table(["number", "value", "90 % interval", "fitted to"], body, (3,))) if body else section
 
 
 def _figures(fit: Fit) -> Section:
-    section = Section("figures", "Measured against simulated", columns="one")
+    section = Section("figures", "Given and simulated figures", columns="one")
     section.add(_errors(fit))
     body = []
     for seen, kind, measured, value in rows(fit):
         without = fit.left_out.get(f"{seen.row.place} {seen.name}")
         body.append([
-            text(str(seen.row.load)), text(seen.name), _value(seen.name, measured), _value(seen.name, value),
-            "–" if value is None else f"{value / measured - 1:+.1%}", kind,
-            "–" if without is None else f"{without:+.1%}", text(seen.row.place),
+            text(str(seen.row.load)), text(seen.name), text(given(seen)), text(format_figure(seen.name, value)),
+            "–" if value is None else percent(value / measured - 1, signed=True), kind,
+            "–" if without is None else percent(without, signed=True), text(seen.row.place.rpartition("/")[2]),
         ])  # fmt: skip
-    head = ["load", "figure", "measured", "simulated", "off by", "kind", "off if left out", "from"]
-    return section.add(_table(head, body))
-
-
-def _value(name: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    return short(value, 4) if name in ("iops", "waf") else micros(value * 1e6)
+    head = ["load", "figure", "given", "simulated", "error", "role", "error if left out", "from"]
+    return section.add(_table(head, body, (2, 7)))
 
 
 def _errors(fit: Fit) -> Figure:
-    data = []
+    """Errors of all figures by name, with the 90 % interval of each measurement around zero error."""
+    listed = rows(fit)
+    names = [f"{text(str(seen.row.load))}: {text(seen.name)}" for seen, _, _, _ in listed]
+    data: list[dict[str, Any]] = []
     for kind, colour in (("fitted", "var:--read"), ("predicted", "var:--write")):
-        own = [(number, seen, value / measured - 1) for number, (seen, each, measured, value) in enumerate(rows(fit), 1)
+        own = [(name, seen, value / measured - 1)
+               for name, (seen, each, measured, value) in zip(names, listed, strict=True)
                if each == kind and value is not None]  # fmt: skip
         if own:
-            names = [f"{text(str(seen.row.load))}: {text(seen.name)}" for _, seen, _ in own]
             data.append({
-                "type": "scatter", "mode": "markers", "x": [number for number, _, _ in own],
-                "y": [error for _, _, error in own], "name": kind, "text": names,
-                "marker": {"color": colour, "size": 8}, "hovertemplate": "%{text}: %{y:+.1%}<extra></extra>",
+                "type": "scatter", "mode": "markers", "x": [error for _, _, error in own],
+                "y": [name for name, _, _ in own], "name": kind, "marker": {"color": colour, "size": 8},
+                "error_x": {"type": "data", "array": [math.expm1(NINETY * seen.sigma) for _, seen, _ in own]},
+                "hovertemplate": "%{y}: %{x:+.1%}<extra></extra>",
             })  # fmt: skip
     layout = {
-        "xaxis": axis("figure, in order of the table"),
-        "yaxis": axis("simulated over measured", tickformat="+.0%"),
+        "xaxis": axis("simulated over given", tickformat="+.1~%", zeroline=True),
+        "yaxis": {"autorange": "reversed", "automargin": True, "categoryorder": "array", "categoryarray": names},
     }
-    return Figure("errors", data, layout, "How far the fitted drive is off", height=280)
+    hint = "whiskers: 90 % interval of the measurement"
+    return Figure("errors", data, layout, "Error of the fitted drive", hint, height=120 + 24 * len(set(names)))
 
 
 def _choices(fit: Fit) -> Section:
-    section = Section("choices", "Compared as a list")
+    section = Section("choices", "Compared choices")
     body = [
         [text(stage_named(name).title), text(choice.taken), text(choice.words())]
         for name, choice in fit.choices.items()
     ]
-    head = ["what", "taken", "misses its figures by (root mean square)"]
-    return section.add(_table(head, body)) if body else section
+    head = ["setting", "taken", "error of each choice (root mean square)"]
+    return section.add(_table(head, body, (2,))) if body else section
 
 
 def _missing(fit: Fit) -> Section:
     section = Section("missing", "What could not be identified")
     body = [[text(stage.title), text(fit.missing[stage.name])] for stage in STAGES if stage.name in fit.missing]
-    body += [[text(each), "not identifiable from outside, whatever is measured"] for each in NOT_TOLD]
-    return section.add(_table(["what", "why"], body))
+    body += [[text(each), "no measurement from outside shows it"] for each in NOT_TOLD]
+    return section.add(_table(["number", "reason"], body, (1,)))

@@ -44,7 +44,7 @@ class Job:
 def jobs(target: str, *, seconds: float = 60.0, size: str | None = None, seed: int = 1) -> list[Job]:
     """The job files for a device, or for a file of `size`."""
     if size is None and not target.startswith("/dev/"):
-        raise ScenarioError(f"{target}: not a device; say with --size how large a file there may be")
+        raise ScenarioError(f"{target}: not a device; give the maximum size of the file with --size")
     maker = _Maker(target, seconds, size, seed)
     plan = [maker.fill(100), maker.reads(), maker.floor(), maker.sequential()]
     for fill in FILLS:

@@ -69,7 +69,7 @@ def settings(fit: Fit) -> dict[str, tuple[Any, str]]:
         found[name] = (value, _pacing(fit, name))
     if theta["suspends"]:
         for name, value in SUSPENDS.items():
-            found[name] = (value, "assumed: usual of chips; reads beside writes tell that there is suspension")
+            found[name] = (value, "assumed: usual for chips; reads beside writes show that there is suspension")
         for parameter in (BY_NAME["overhead"], BY_NAME["progress"]):
             found[parameter.setting] = (parameter.show(theta[parameter.name]), _source(fit, parameter.name))
     for name, value in fit.measured.known.items():
@@ -110,8 +110,8 @@ def _head(fit: Fit) -> list[str]:
     if "metadata" in fit.found:
         found = fit.found["metadata"]
         lines.append(
-            f"# The drive's counters tell {found.value:.4f} times ({interval(found)}) the write amplification of this "
-            "preset: what it writes of its own."
+            f"# The drive's counters show {found.value:.4f} times ({interval(found)}) the write amplification of this "
+            "preset: the drive also writes data of its own."
         )
     for stage in STAGES:
         if stage.name in fit.missing:
@@ -125,19 +125,19 @@ def _source(fit: Fit, name: str) -> str:
     found: Found | None = fit.found.get(name)
     if found is None:
         return f"assumed: {parameter.assumed}"
-    return f"fitted to {fitted_figures(found)}, 90 % interval {interval(found)}"
+    return f"fitted to {fitted_figures(found, fit)}, 90 % interval {interval(found)}"
 
 
 def _policy(fit: Fit) -> str:
     if "policy" not in fit.choices:
-        return "assumed: greedy matches uniform writes, and so do others"
-    return f"fitted to write amplification under skew, which is missed by: {fit.choices['policy'].words()}"
+        return "assumed: uniform writes do not distinguish greedy from other policies"
+    return f"fitted to write amplification under skew, with errors of: {fit.choices['policy'].words()}"
 
 
 def _pacing(fit: Fit, name: str) -> str:
     if name.endswith("_free"):
-        return "assumed: how much a burst gains is not told apart from the size of superblocks"
-    return f"fitted to latencies of writes over their rate, which are missed by: {fit.choices['pacing'].words()}"
+        return "assumed: no measurement separates what a burst gains from the size of superblocks"
+    return f"fitted to latencies of writes over their rate, with errors of: {fit.choices['pacing'].words()}"
 
 
 def _toml(value: Any) -> str:

@@ -119,6 +119,8 @@ class Row:
     """The file says that the drive was worn in, whatever the figures look like."""
     use: bool = True
     """True if the fit may use it; else it is held out, and predicted."""
+    margin: float | None = None
+    """Share by which its figures are better than a data sheet promises; absent: they were measured."""
 
     @property
     def keeps_up(self) -> bool:
@@ -169,7 +171,7 @@ def check_worn_in(row: Row, capacity: float, sequential_write: float | None) -> 
     if waf is not None and share >= 0.7 and waf.value < 1.02:
         raise MeasuredError(
             f"{row.place}: waf = {waf.value:g} with {share:.0%} of the drive full: nothing was collected yet, "
-            f"so that it was not worn in; {remedy}"
+            f"so the drive was not worn in; {remedy}"
         )
     rate = row.figures.get("iops")
     if rate is None or sequential_write is None or load.rate is not None or load.read_percent or share < 0.8:

@@ -105,7 +105,7 @@ def from_fields(place: str, said: Mapping[str, Any], noise: Noise) -> Row:
         raise MeasuredError(f"{place}: nothing was measured: give iops, mib_s, waf, or a latency such as p50_us")
     needs_median = load.depth == 1 and load.rate is None and load.burst is None and "waf" not in figures
     if needs_median and not any(name.endswith(("p50", "mean")) for name in figures) and load.block <= 1 << 14:
-        raise MeasuredError(f"{place}: no p50: a load of depth 1 is there for its latency")
+        raise MeasuredError(f"{place}: no p50: a load of depth 1 is measured for its latency")
     steady, use = fields.truth("steady", default=False), fields.truth("use", default=True)
     return Row(place, load, figures, fields.number("drive_writes", COUNTS), steady, use)
 

@@ -189,7 +189,7 @@ class Mounted:
                 cleanup.kill_namespace(self._namespace)
             else:
                 return
-        raise TortureError(f"{self._place}: cannot be unmounted: somebody uses it still")
+        raise TortureError(f"{self._place}: cannot be unmounted: it is still in use")
 
 
 class LoopWorker:

@@ -38,7 +38,7 @@ def _header(result: Result) -> str:
     where = "in process" if request.in_process else f"{request.fs}, by {result.backend}"
     tiles = [
         Tile("states", short(len(result.verdicts)), f"of {short(planned)}"),
-        Tile("bad states", short(bad), f"{len(result.failures)} that look different" if bad else ""),
+        Tile("bad states", short(bad), f"{len(result.failures)} distinct" if bad else ""),
         Tile(
             "recorded", f"{short(facts['writes'])} writes", f"{short(facts['flushes'])} flushes, {size(facts['bytes'])}"
         ),
@@ -71,9 +71,7 @@ def _card(failure: Failure, result: Result) -> str:
     smallest, first = failure.smallest, failure.states[0]
     meaning = ALLOWED.get(first.model, "")
     checks = f" ({failure.checks} checks)" if failure.checks else ""
-    how = (
-        f"; each of them is needed{checks}" if failure.minimal else f"; whether that is the fewest is not known{checks}"
-    )
+    how = f"; each of them is needed{checks}" if failure.minimal else f"; fewer might be enough{checks}"
     enough = f"{smallest.lost} of {first.lost} lost pieces of writes {'is' if smallest.lost == 1 else 'are'} enough"
     lost = f"{enough}{how}" if smallest.lost else NOTHING
     count = len(failure.states)
@@ -101,9 +99,7 @@ def _when(result: Result) -> Section:
         for group, risk in result.risks_of(model).items():
             low, high = risk.bounds
             rest = (
-                ""
-                if risk.exact
-                else f"; whatever the unchecked states are, {percent(low)} to {percent(high)} of the time"
+                "" if risk.exact else f"; between {percent(low)} and {percent(high)}, whatever the unchecked states are"
             )
             told.append(f"{text(group)} <b>{risk_text(risk)}</b>{rest}")
     if told:

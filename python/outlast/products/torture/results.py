@@ -145,15 +145,15 @@ class Journal:
         try:
             before = foreign.read(path)
         except (OSError, ValueError) as error:
-            raise TortureError(f"{path}: cannot be read: {error}; --fresh begins anew") from error
+            raise TortureError(f"{path}: cannot be read: {error}; --fresh starts again") from error
         if not isinstance(before, dict):
-            raise TortureError(f"{path}: not what a check is; --fresh begins anew")
+            raise TortureError(f"{path}: not a result of a check; --fresh starts again")
         for name in {**before, **self._agreement}:
             was, now = before.get(name), self._agreement.get(name)
             if was != now:
                 raise TortureError(
                     f"{self.folder}: holds the results of another check: {name} was {_difference(was, now)}, "
-                    f"and is {_difference(now, was)}; --fresh begins anew, --out names another folder"
+                    f"and is {_difference(now, was)}; --fresh starts again, --out names another folder"
                 )
 
     def _read(self) -> None:
@@ -162,7 +162,7 @@ class Journal:
         except FileNotFoundError:
             return
         except (OSError, UnicodeDecodeError) as error:
-            raise TortureError(f"{self.folder / LINES}: cannot be read: {error}; --fresh begins anew") from error
+            raise TortureError(f"{self.folder / LINES}: cannot be read: {error}; --fresh starts again") from error
         for number, line in enumerate(lines, 1):
             try:
                 verdict = verdict_of(line)
@@ -170,7 +170,7 @@ class Journal:
                 if number == len(lines):
                     break  # being written when the check was killed
                 raise TortureError(
-                    f"{self.folder / LINES}: line {number}: not a verdict; --fresh begins anew"
+                    f"{self.folder / LINES}: line {number}: not a verdict; --fresh starts again"
                 ) from error
             self.known[verdict.state] = verdict
 

@@ -25,7 +25,7 @@ ALLOWED = {
 }
 """Meaning of a bad state, by model."""
 
-NOTHING = "no write is lost: the program had submitted no more by then"
+NOTHING = "no write is lost: the program had sent no other write before the power was lost"
 
 
 def show(result: Result, console: Console | None = None) -> None:
@@ -52,7 +52,7 @@ def show(result: Result, console: Console | None = None) -> None:
     for failure in result.failures[:MOST_FAILURES]:
         _failure(failure, result, console)
     if len(result.failures) > MOST_FAILURES:
-        console.print(f"and {len(result.failures) - MOST_FAILURES} more failures that look different")
+        console.print(f"and {len(result.failures) - MOST_FAILURES} more distinct failures")
 
 
 def speed(result: Result) -> str:
@@ -92,7 +92,7 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
     for line in smallest.output.strip().splitlines()[-MOST_LINES:]:
         console.print(f"  [dim]│[/] {escape(line)}")
     first = failure.states[0]
-    how = "the fewest" if failure.minimal else "not shown to be the fewest"
+    how = "the fewest possible" if failure.minimal else "fewer might be enough"
     by = f"{failure.checks} check{'s' if failure.checks != 1 else ''}"
     shrunk = f" ({by} reduced {first.lost} lost to {smallest.lost})" if smallest.lost < first.lost else ""
     console.print(f"  lost, {how}{shrunk}:" if smallest.lost else f"  {NOTHING}{shrunk}")

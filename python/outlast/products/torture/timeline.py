@@ -83,7 +83,7 @@ def timeline(result: Result) -> Figure | None:
         "hovermode": "closest",
     }
     hint = "shaded: a loss of power at that instant leaves a bad state; drag to look closer"
-    return Figure("timeline", data, layout, "What was asked, and what was promised", hint, 120 + 46 * len(data))
+    return Figure("timeline", data, layout, "Commands and acknowledgements", hint, 120 + 46 * len(data))
 
 
 def _many(kind: str) -> str:

@@ -130,7 +130,10 @@ const showTiles = (told, rate) => {
   );
 };
 
-const label = ({ device, die }, told = latest) => (told.state.machine.array ? `die ${die} of drive ${device}` : `die ${die}`);
+// Members come first in the list of devices, and spares behind them.
+const isSpare = (device, told) => device >= (told.state.machine.array?.members.length ?? Infinity);
+const driveName = (device, told) => (told.state.machine.array ? `${isSpare(device, told) ? "Spare" : "Drive"} ${device}` : "Channels × dies");
+const label = ({ device, die }, told = latest) => (told.state.machine.array ? `die ${die} of ${driveName(device, told).toLowerCase()}` : `die ${die}`);
 
 const buildDrive = (drive) => {
   const grid = make("div", { class: "dies", role: "group" });
@@ -159,7 +162,7 @@ const showDies = (told, before) => {
     const box = $("drives").children[index];
     const earlier = before.state.machine.drives.find((each) => each.device === drive.device);
     const gone = drive.dies.filter((die) => die.state !== "good").length;
-    box.firstChild.textContent = (told.state.machine.array ? `Drive ${drive.device}` : "Channels × dies") + (gone ? `, ${gone} not well` : "");
+    box.firstChild.textContent = driveName(drive.device, told) + (gone ? `, ${gone} ${gone === 1 ? "die" : "dies"} failed or failing` : "");
     box.lastChild.setAttribute("aria-label", box.firstChild.textContent);
     drive.dies.forEach((die, at) => {
       const cell = box.lastChild.children[at];
@@ -219,7 +222,7 @@ const CHARTS = [
   ["Requests a second", "reads", "read", "writes", "write", number],
   ["Median latency", "read_p50", "read", "write_p50", "write", micros],
   ["99th percentile of latency", "read_p99", "read", "write_p99", "write", micros],
-  ["Write amplification", "amplification", "units programmed a unit written", null, "", ratio],
+  ["Write amplification", "amplification", "units programmed for each unit that the host wrote", null, "", ratio],
   ["Lateness of answers", "late_p99", "99th percentile", null, "", micros],
 ];
 for (const [title, , first, second, other] of CHARTS) {
@@ -238,6 +241,12 @@ const draw = (canvas, curves, end, style, format) => {
   context.strokeStyle = style.getPropertyValue("--grid");
   context.fillStyle = style.getPropertyValue("--muted");
   context.font = "11px system-ui, sans-serif";
+  // Before the first request there is no scale.
+  canvas.dataset.empty = String(!curves.some(({ values }) => values.some(([, value]) => value > 0)));
+  if (canvas.dataset.empty === "true") {
+    context.fillText("no requests in the last minute", 2, height / 2);
+    return;
+  }
   for (const share of [0, 0.5, 1]) {
     const y = height - 3 - share * (height - 18);
     context.beginPath();
@@ -341,7 +350,7 @@ const ask = (title, questions, yes) => new Promise((resolve) => {
 $("kill").addEventListener("click", async () => {
   const target = { ...chosen };
   const name = label(target);
-  const questions = [`Every operation on ${name} will fail from now on.`, "What no parity and no other drive holds is lost. A dead die stays dead."];
+  const questions = [`Every operation on ${name} will fail from now on.`, "Data without parity or another copy is lost. A failed die cannot be restored."];
   if (await ask(`Kill ${name}?`, questions, `Kill ${name}`)) {
     await post("/v1/faults", { kind: "die", die: target.die, ...(latest.state.machine.array ? { device: target.device } : {}) });
   }

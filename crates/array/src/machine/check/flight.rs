@@ -131,7 +131,8 @@ impl<D: Device> RestoredArray<'_, D> {
         })?;
         let has_data = self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write);
         let bytes = if has_data { u64::from(command.sectors) * SECTOR_BYTES } else { 0 };
-        must(host.data.len() as u64 == bytes, || {
+        let is_taken = host.data.is_empty() && command.op == HostOp::Write;
+        must(is_taken || host.data.len() as u64 == bytes, || {
             format!("{} bytes are kept for a command of {} sectors", host.data.len(), command.sectors)
         })
     }
@@ -158,7 +159,7 @@ impl<D: Device> RestoredArray<'_, D> {
             })?;
             self.check_record(record)?;
         }
-        self.check_op_host(op)?;
+        self.check_op_host(op, is_gathered)?;
         let held = self.check_lock(index, op)?;
         // Nothing is read or written before the lock is held.
         let has_begun = op.left > 0 || op.committing || op.marked || !op.cells.is_empty();
@@ -185,7 +186,7 @@ impl<D: Device> RestoredArray<'_, D> {
         Ok(())
     }
 
-    fn check_op_host(&self, op: &GroupOp) -> ArrayCheck {
+    fn check_op_host(&self, op: &GroupOp, is_gathered: bool) -> ArrayCheck {
         let needs_host = match op.kind {
             GroupOpKind::Write | GroupOpKind::Trim => true,
             // A read has answered the host before it commits repairs.
@@ -205,6 +206,8 @@ impl<D: Device> RestoredArray<'_, D> {
         let Some(host) = self.flight.hosts.get(id) else {
             return Err(format!("command {id} of the host is none"));
         };
+        let needs_data = self.setup.bytes && op.kind == GroupOpKind::Write && !is_gathered;
+        must(!needs_data || !host.data.is_empty(), || "the data that it writes is not there".to_owned())?;
         must(op.kind != GroupOpKind::Read || op.overlay == op.rows, || {
             "it reads more than it is asked for".to_owned()
         })?;

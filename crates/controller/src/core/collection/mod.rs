@@ -40,6 +40,12 @@ impl FlashCore {
                 return;
             }
         }
+        if self.ftl.space().is_idle() && context.commands.count() != 0 {
+            self.ftl.set_idle(false);
+            if !self.ftl.needs_gc() {
+                return;
+            }
+        }
         self.show_cells(now, context);
         // No victim yet: the stale units are in superblocks still being programmed. Every program that ends asks again.
         let ftl = &mut self.ftl;
@@ -71,7 +77,8 @@ impl FlashCore {
             InternalTask::WearLeveling => ftl.streams().wear_leveling(class),
             InternalTask::Scrub => ftl.streams().scrub(class),
         };
-        let valid = ftl.begin_relocation(superblock, stream, reason.cause());
+        let cause = ftl.space().cause_of_moving(superblock, reason.cause());
+        let valid = ftl.begin_relocation(superblock, stream, cause);
         let has_reads = tasks.begin(task, ftl, superblock, stream, &part, valid);
         for (local, &die) in dies.iter_indexed() {
             if tasks.has_reads(task, local) {

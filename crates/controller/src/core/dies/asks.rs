@@ -53,8 +53,9 @@ impl FlashCore {
     ) {
         let op = context.flash.sensed(die);
         let cause = cause.unwrap_or_else(|| {
-            let Purpose { kind, task, cookie, has_record, .. } = context.flash.op(op).tag;
-            if has_record { context.reads[cookie].cause() } else { kind.cause(task) }
+            let op = context.flash.op(op);
+            let Purpose { kind, task, cookie, has_record, .. } = op.tag;
+            if has_record { context.reads[cookie].cause() } else { kind.cause_in(task, op.mode()) }
         });
         context.counters.reads[cause] += u64::from(pages);
         if context.fallible {
@@ -91,11 +92,11 @@ impl FlashCore {
                 if cost != Nanos::ZERO {
                     cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
                 }
-                let tag = Purpose::relocation_read(ask.task(), pu);
+                let (tag, mode) = (Purpose::relocation_read(ask.task(), pu), place.mode);
                 let next = context.flash.give_read(now, die, ask, FlashOp::read(place, mask, tag));
                 return match next {
                     DieStep::Sensing(pages) => {
-                        let cause = OpKind::RelocationRead.cause(ask.task());
+                        let cause = OpKind::RelocationRead.cause_in(ask.task(), mode);
                         self.sensing(now, context, die, pages, Some(cause));
                     }
                     _ => self.follow_on(now, context, die, next),

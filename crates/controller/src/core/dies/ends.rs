@@ -149,7 +149,11 @@ impl FlashCore {
             OpKind::PatrolRead => self.patrol_read(now, context, op),
             OpKind::ProbeRead => self.probe_read(now, context, op),
             OpKind::ListRead => context.unsettled.add_effect(Effect::ListRead(*op)),
-            OpKind::HostRead | OpKind::RmwRead | OpKind::RelocationRead | OpKind::MoveRead => {
+            OpKind::HostRead
+            | OpKind::RmwRead
+            | OpKind::RelocationRead
+            | OpKind::MoveRead
+            | OpKind::MapRead => {
                 if op.failing == 0 {
                     self.finish_read(now, context, op, 0);
                 } else {
@@ -177,6 +181,9 @@ impl FlashCore {
             }
             own.cells.programmed(self.ftl.layout().group_of_pu(pu), now + context.aged);
         }
+        if sealed {
+            self.call_for_idle_folding(now, context);
+        }
         if sealed && self.scrub.is_some() {
             let superblock = self.ftl.layout().place(pu).superblock;
             self.sealed(now, context, superblock);
@@ -186,6 +193,17 @@ impl FlashCore {
             // Parity or partial parity has come: fewer may be exposed.
             let stream = self.ftl.superblock(self.ftl.layout().place(pu).superblock).stream();
             self.note_covered(now, stream);
+        }
+    }
+}
+
+impl FlashCore {
+    /// A superblock is full: if it is of the cache, the drive is to see when the host rests.
+    #[cold]
+    fn call_for_idle_folding(&self, now: Nanos, context: &mut CoreContext) {
+        let after = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
+        if let Some(after) = after.filter(|_| self.ftl.space().may_fold_in_idle_time()) {
+            context.call_housekeeping(now + after);
         }
     }
 }

@@ -127,6 +127,9 @@ impl FlashCore {
         if let Some(cache) = &mut self.read_cache {
             cache.clear();
         }
+        if let Some(cache) = &mut self.map_cache {
+            cache.clear();
+        }
         context.counters.blocked_ns += self.buffer.forget(now).0;
         if let Some(scrub) = &mut self.scrub {
             scrub.power_failed();

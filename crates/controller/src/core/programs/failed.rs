@@ -181,7 +181,7 @@ impl FlashCore {
             }
             StreamCause::Host | StreamCause::Partial => return self.program_host(now, context, pu, units),
             StreamCause::Map => return self.program_map(now, context, pu),
-            StreamCause::Gc => InternalTask::Gc,
+            StreamCause::Gc | StreamCause::Fold => InternalTask::Gc,
             StreamCause::WearLeveling => InternalTask::WearLeveling,
             StreamCause::Scrub | StreamCause::Reencode => InternalTask::Scrub,
         };

@@ -108,7 +108,9 @@ impl FlashCore {
         match self.ftl.streams().cause(stream) {
             StreamCause::Host | StreamCause::Partial => self.program_host(now, context, pu, units),
             StreamCause::Map => self.program_map(now, context, pu),
-            StreamCause::Gc => self.program_relocated(now, context, InternalTask::Gc, pu, units),
+            StreamCause::Gc | StreamCause::Fold => {
+                self.program_relocated(now, context, InternalTask::Gc, pu, units);
+            }
             StreamCause::WearLeveling => {
                 self.program_relocated(now, context, InternalTask::WearLeveling, pu, units);
             }

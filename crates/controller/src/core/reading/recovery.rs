@@ -239,6 +239,7 @@ impl FlashCore {
                 }
                 self.relocation_read(now, context, op.tag(), op.mask, u32::from(op.units), lost);
             }
+            OpKind::MapRead => self.map_page_read(context, op, lost != 0),
             OpKind::MoveRead => {
                 context.unsettled.add_effect(Effect::MoveRead { op: *op, lost: lost != 0 });
             }

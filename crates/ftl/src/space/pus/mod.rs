@@ -24,7 +24,6 @@ pub struct PuStates {
     #[persist(skip)]
     pub(crate) layout: SlotLayout,
     pub(crate) superblocks: SuperblockTable,
-    #[persist(skip)]
     pub(super) streams: StreamTable,
     pub(super) codes: CodeTable,
     pub(super) partials: CoverTable,

@@ -7,8 +7,8 @@ use super::super::values::{self, ValueFault};
 use crate::SizeOrPercent;
 use outlast_units::Bytes;
 
-/// The largest request: 1 GiB.
-const MOST_BLOCK: u64 = 1 << 30;
+/// The largest request: 4 GiB, for a trim of a whole zone.
+const MOST_BLOCK: u64 = 4 << 30;
 /// The largest count of requests or flushes, far beyond any run, so that products with the number of loops stay in 64 bits.
 const MOST_COUNT: u64 = 1 << 40;
 
@@ -56,7 +56,7 @@ pub(super) fn block_size(bytes: u64) -> Result<u64, ValueFault> {
     if (1..=MOST_BLOCK).contains(&bytes) && bytes.is_multiple_of(512) {
         Ok(bytes)
     } else {
-        Err("must be a whole number of 512-byte sectors, at most 1g".into())
+        Err("must be a whole number of 512-byte sectors, at most 4g".into())
     }
 }
 
@@ -82,14 +82,31 @@ pub(super) fn extent(text: &str) -> Result<SizeOrPercent, ValueFault> {
     if text.ends_with('%') {
         return values::percent(text).map(|percent| SizeOrPercent::Percent(f64::from(percent)));
     }
-    if text.ends_with('z') {
-        return Err("not supported: jobs do not write zones; [workload.zoned] does".into());
-    }
     let bytes = values::size(text)?;
     if !bytes.is_multiple_of(512) {
         return Err("must be a whole number of 512-byte sectors".into());
     }
     Ok(SizeOrPercent::Size(Bytes(bytes)))
+}
+
+/// A number of zones, such as `4z`; `None` for what is no number of zones.
+pub(super) fn zones(text: &str) -> Result<Option<u64>, ValueFault> {
+    let Some(number) = text.strip_suffix(['z', 'Z']) else { return Ok(None) };
+    bounded(number).map(Some)
+}
+
+/// A number of open zones; 0 for no limit.
+pub(super) fn open_zones(text: &str) -> Result<u32, ValueFault> {
+    match values::number(text)? {
+        number @ 0..=4096 => Ok(number as u32),
+        _ => Err("must be 0 to 4096".into()),
+    }
+}
+
+/// A share of 0 to 1.
+pub(super) fn share(text: &str) -> Result<f64, ValueFault> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "expected a share of 0 to 1".into())
 }
 
 /// A rate in bytes or requests per second.

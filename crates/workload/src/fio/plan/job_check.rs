@@ -5,11 +5,16 @@ use crate::fio::engines::SYNCHRONOUS;
 use crate::fio::job_options::{AccessKind, AccessPlan, DEFAULT_BLOCK, JobOptions, LawSpec, RequestSizes};
 use crate::fio::job_plan::JobPlan;
 use crate::fio::jobs::FioJob;
+use crate::fio::offsets::TRIM;
 use crate::fio::rand::JobSeeds;
+use crate::fio::zbd::ZbdPlan;
 use crate::job::JobInfo;
 use crate::{SizeOrPercent, WorkloadTarget};
 use outlast_units::{Bytes, Nanos};
 use std::sync::Arc;
+
+/// The largest read or write: 1 GiB.
+const MOST_MOVED: u64 = 1 << 30;
 
 /// The options of one section, to be checked and turned into the job of one of its clones.
 pub(super) struct JobCheck<'a> {
@@ -135,6 +140,13 @@ impl JobCheck<'_> {
         if let Some(&ddir) = used.iter().find(|&&ddir| sizes[ddir].least > length) {
             return Err(("bs", sizes[ddir].least.to_string(), "must not exceed the size of the job".into()));
         }
+        if let Some(&ddir) = used.iter().find(|&&ddir| ddir != TRIM && sizes[ddir].most > MOST_MOVED) {
+            return Err((
+                "bs",
+                sizes[ddir].most.to_string(),
+                "must be at most 1g for reads and writes".into(),
+            ));
+        }
         let align: [u64; 3] = std::array::from_fn(|ddir| {
             options.align[ddir].filter(|_| options.random).unwrap_or(sizes[ddir].least)
         });
@@ -200,14 +212,17 @@ impl JobCheck<'_> {
     /// The checked plan of the job, with the limits and defaults that fio derives.
     pub(super) fn plan(&self, seeds: JobSeeds) -> Result<JobPlan, RefusedOption> {
         let options = self.options;
-        let access = self.access()?;
+        let mut access = self.access()?;
+        // As in fio, a region that is cut to whole zones leaves the bytes of a pass as they are.
+        let asked = access.length;
+        let zbd = ZbdPlan::of(options, self.target, &mut access)?;
         // As in fio, io_size in percent shortens each pass, and in bytes it limits all passes together.
         let (size, io_size) = match options.io_size {
             Some(SizeOrPercent::Percent(percent)) if percent > 0.0 && percent < 100.0 => {
-                ((u128::from(access.length) * percent as u128 / 100) as u64, None)
+                ((u128::from(asked) * percent as u128 / 100) as u64, None)
             }
-            Some(SizeOrPercent::Size(bytes)) if bytes.0 != 0 => (access.length, Some(bytes.0)),
-            _ => (access.length, None),
+            Some(SizeOrPercent::Size(bytes)) if bytes.0 != 0 => (asked, Some(bytes.0)),
+            _ => (asked, None),
         };
         if size < access.smallest() {
             return Err((
@@ -221,6 +236,8 @@ impl JobCheck<'_> {
             None | Some("null") => options.iodepth == 1,
             Some(engine) => SYNCHRONOUS.contains(&engine),
         };
+        // A reset ends before fio goes on.
+        let synchronous = synchronous || (zbd.is_some() && options.rw == AccessKind::Trim);
         let depth = if synchronous { 1 } else { options.iodepth };
         let low = options.iodepth_low;
         let runtime = options.runtime;
@@ -248,6 +265,7 @@ impl JobCheck<'_> {
             end_fsync: options.end_fsync,
             fua: options.fua,
             placement: options.placement.plan(self.target.handles)?,
+            zbd,
             // A `randseed` makes fio continue its streams from pass to pass.
             reseeds: options.repeatable && options.randseed.is_none(),
             seeds,

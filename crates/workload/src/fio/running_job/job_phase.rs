@@ -24,6 +24,19 @@ pub(super) enum JobPhase {
     Fill {
         ddir: usize,
     },
+    /// With `zonemode=zbd`: looks for the place of the request that was drawn.
+    Place {
+        ddir: usize,
+    },
+    /// Waits until nothing is in flight, and then looks for the place again.
+    PlaceDrain {
+        ddir: usize,
+    },
+    /// A zone is being reset for the request.
+    ZoneReset {
+        ddir: usize,
+        zone: u32,
+    },
     /// After a request was issued (`Some`) or a flush has ended (`None`).
     Issued {
         ddir: Option<usize>,

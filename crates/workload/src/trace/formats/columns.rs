@@ -3,7 +3,7 @@
 use super::context::{DecodeContext, ParsedLine, TraceRecord};
 use super::split::LineWords;
 use crate::trace::TraceFormat;
-use crate::trace::columns::{ColumnLayout, MOST_COLUMNS, SYSTOR_HEADER};
+use crate::trace::columns::{ColumnLayout, MOST_COLUMNS, format_of_header};
 use crate::trace::fields::{self, FieldFault, fault, whole};
 use outlast_device::Op;
 
@@ -28,7 +28,7 @@ pub(super) fn record(
 ) -> Result<ParsedLine, Box<FieldFault>> {
     let DecodeContext { format, unit, columns: layout, devices, rounded, .. } = context;
     let (fields, count) = split(layout, line);
-    if number == 1 && *format == TraceFormat::Systor && line.to_ascii_lowercase() == SYSTOR_HEADER {
+    if number == 1 && format_of_header(line) == Some(*format) {
         return Ok(ParsedLine::Skip);
     }
     if number == 1 && layout.header {

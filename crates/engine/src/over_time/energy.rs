@@ -1,0 +1,39 @@
+//! Power and temperatures over time.
+
+use super::OverTime;
+use crate::table::ResultTable;
+
+impl OverTime {
+    /// Table of the mean power since the sample before and of temperatures, of all drives together and of the hottest; `None` where nothing counts energy.
+    pub(super) fn energy(&self) -> Option<ResultTable> {
+        self.samples.iter().find(|sample| !sample.power.is_empty())?;
+        let joules: Vec<f64> = self
+            .samples
+            .iter()
+            .map(|sample| sample.power.iter().map(|own| own.energy.total()).sum())
+            .collect();
+        let before = std::iter::once((self.start, 0.0));
+        let before = before.chain(self.samples.iter().zip(&joules).map(|(sample, &own)| (sample.at, own)));
+        let watts =
+            self.samples.iter().zip(&joules).zip(before).map(|((sample, own), (then, less))| {
+                (own - less) / (sample.at - then).as_secs_f64().max(1e-9)
+            });
+        let mut table = ResultTable::default();
+        table.measures("at_s", self.samples.iter().map(|sample| sample.at.as_secs_f64()));
+        table.measures("watts", watts);
+        let hottest = || {
+            self.samples.iter().map(|sample| {
+                let heats = sample.power.iter().filter_map(|own| own.heat.as_ref());
+                heats.max_by(|one, other| one.now.controller.total_cmp(&other.now.controller))
+            })
+        };
+        if hottest().any(|heat| heat.is_some()) {
+            table.measures(
+                "controller_celsius",
+                hottest().map(|own| own.map_or(f64::NAN, |own| own.now.controller)),
+            );
+            table.measures("case_celsius", hottest().map(|own| own.map_or(f64::NAN, |own| own.now.case)));
+        }
+        Some(table)
+    }
+}

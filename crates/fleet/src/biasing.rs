@@ -1,0 +1,140 @@
+//! Losses that are too rare to be met: balanced failure biasing (Shahabuddin, "Importance sampling for the simulation of highly reliable
+//! Markovian systems", Management Science 40(3), 1994), in continuous time and with repairs of any length.
+//!
+//! A fleet is played as it is. Each time that a group begins to miss a piece, the same moment is continued some times in a world in which the drives of the
+//! groups that miss most fail as often as not before the next event, each as likely as the others. Whatever happens there is weighed by how
+//! much likelier it was than in the real world, until nothing is missing or data are lost. The sum is the expected number of times that this
+//! happens, from which the probability of a loss differs by its square.
+
+use crate::machine::Cause;
+use crate::segments::Segment;
+use crate::splitting::Effort;
+use crate::statistics::{BATCHES, Rare, Weights};
+use crate::{Fleet, Machine};
+use outlast_units::rng::{mix, sub_seed};
+
+/// Share of segments in which a drive is made to fail.
+const FAILS: f64 = 0.5;
+/// Continuations of each moment at which a piece begins to be missing.
+const CONTINUATIONS: u32 = 16;
+
+/// Expected number of losses by the end of each year; of each moment in which pieces are missing, at most one.
+pub fn biasing(fleet: &Fleet, effort: &Effort) -> Rare {
+    let mut events = 0;
+    let batches: Vec<Weights> = (0..BATCHES)
+        .map(|batch| {
+            let seed = mix(sub_seed(effort.seed, "biasing") ^ mix(batch));
+            let mut losses = Weights::new(effort.years as usize, effort.year_hours);
+            for path in 0..effort.paths {
+                play(fleet, effort, mix(seed ^ mix(u64::from(path))), &mut losses, &mut events);
+            }
+            let mut whole = Weights::new(effort.years as usize, effort.year_hours);
+            whole.add_part(&losses, 1.0 / f64::from(effort.paths));
+            whole
+        })
+        .collect();
+    Rare::of_batches(&batches, events)
+}
+
+/// One path. While nothing is missing the first failure is not waited for, as in splitting: each length of time counts with the probability
+/// that a drive fails in it.
+fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events: &mut u64) {
+    let horizon = f64::from(effort.years) * effort.year_hours;
+    let mut machine = Machine::new(fleet, seed);
+    let mut segment = Segment::default();
+    loop {
+        let known = machine.losses().len();
+        if machine.level() > 0 {
+            // A burst, or a failure that was not forced: the path goes on without counting what the continuations count.
+            if !machine.step(horizon, crate::machine::Unreadable::Drawn) {
+                break;
+            }
+            continue;
+        }
+        segment.measure(&mut machine, 0, horizon);
+        let hazard = segment.rate * segment.hours(&machine);
+        if hazard > 0.0 {
+            let share = -(-hazard).exp_m1();
+            let hours = -(machine.unit() * (-hazard).exp_m1()).ln_1p() / segment.rate;
+            let drive = segment.draw(&mut machine);
+            let mut begun = machine.clone();
+            begun.pass((machine.now() + hours).min(segment.end));
+            begun.fail_by_age(drive);
+            // Expected number of such moments: one for each time that it happens, of which the path itself plays `share`.
+            continued(&begun, known, share, horizon, &mut machine, losses, events);
+            if machine.unit() < share {
+                machine = begun;
+                continue;
+            }
+        }
+        let goes_on = segment.play(&mut machine, horizon);
+        if machine.level() > 0 || machine.losses().len() > known {
+            let begun = machine.clone();
+            continued(&begun, known, 1.0, horizon, &mut machine, losses, events);
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    *events += machine.tally().events;
+}
+
+/// Continues a moment some times, and adds the losses to which that leads.
+fn continued(
+    begun: &Machine,
+    known: usize,
+    weight: f64,
+    horizon: f64,
+    chance: &mut Machine,
+    losses: &mut Weights,
+    events: &mut u64,
+) {
+    for _ in 0..CONTINUATIONS {
+        let mut machine = begun.clone();
+        machine.reseed((chance.unit() * (1u64 << 53) as f64) as u64);
+        let before = machine.tally().events;
+        biased(&mut machine, known, weight / f64::from(CONTINUATIONS), horizon, losses);
+        *events += machine.tally().events - before;
+    }
+}
+
+/// Plays a machine until nothing is missing, with failures as frequent as repairs.
+fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, losses: &mut Weights) {
+    let read_failure = machine.fleet().plan.read_failure;
+    let mut segment = Segment::default();
+    loop {
+        if let Some(loss) = machine.losses().get(known) {
+            losses.add(loss.at, loss.cause, weight);
+            return;
+        }
+        let level = machine.level();
+        if level == 0 {
+            return;
+        }
+        segment.measure(machine, level, horizon);
+        let hours = segment.hours(machine);
+        if segment.rate > 0.0 && hours > 0.0 {
+            if machine.unit() < FAILS {
+                let index = (machine.unit() * segment.drives.len() as f64) as usize;
+                let after = machine.unit() * hours;
+                // Density of this drive failing first, over that with which it was made to: uniform in drive and time.
+                let real = segment.rate_at(index) * (-segment.rate * after).exp();
+                weight *= real * segment.drives.len() as f64 * hours / FAILS;
+                machine.pass(machine.now() + after);
+                if weight == 0.0 {
+                    return;
+                }
+                machine.fail_by_age(segment.drives[index]);
+                continue;
+            }
+            weight *= (-segment.rate * hours).exp() / (1.0 - FAILS);
+        }
+        if read_failure > 0.0 && segment.ends_critically(machine) {
+            losses.add(segment.end, Cause::Unreadable, weight * read_failure);
+            weight *= 1.0 - read_failure;
+        }
+        if !segment.play(machine, horizon) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Whole fleets, played and counted.
+
+use crate::{Cause, Fleet, Loss, Machine, Tally};
+use outlast_units::rng::{mix, sub_seed};
+
+/// One fleet over its years.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Life {
+    /// Losses, in order of time.
+    pub losses: Vec<Loss>,
+    /// Moment in hours and drive of every failure.
+    pub failures: Vec<(f64, u32)>,
+    /// Counts and times.
+    pub tally: Tally,
+}
+
+/// The `number`-th fleet of `seed`, played for `hours`.
+pub fn life(fleet: &Fleet, hours: f64, seed: u64, number: u64) -> Life {
+    let mut machine = Machine::new(fleet, mix(sub_seed(seed, "crude") ^ mix(number)));
+    machine.run(hours);
+    Life {
+        losses: machine.losses().to_vec(),
+        failures: machine.failures().to_vec(),
+        tally: machine.tally().clone(),
+    }
+}
+
+impl Cause {
+    /// Name of the cause in results.
+    pub fn name(self) -> String {
+        match self {
+            Self::Age(step) => format!("age-{step}"),
+            Self::Die => "die".into(),
+            Self::Burst(scope) => format!("burst-{}", Machine::scope_name(scope)),
+            Self::Contagion => "contagion".into(),
+            Self::Unreadable => "unreadable".into(),
+        }
+    }
+}

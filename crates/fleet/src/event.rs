@@ -1,0 +1,37 @@
+//! Events that are known beforehand, by time.
+
+use std::cmp::Ordering;
+
+/// What is due at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Due {
+    /// A missing piece is back; void if its end is another by now.
+    PieceEnd { piece: u32 },
+    /// A drive fails because another one did.
+    Contagion { drive: u32, age: u32 },
+    /// A drive is old enough to be replaced; void if it has been since.
+    Retirement { drive: u32, age: u32 },
+}
+
+/// A moment in hours with what is due; the earliest is the greatest, as a heap gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) at: f64,
+    /// Order of arrival: of two at one moment the first comes first.
+    pub(crate) number: u64,
+    pub(crate) due: Due,
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.at.total_cmp(&self.at).then(other.number.cmp(&self.number))
+    }
+}

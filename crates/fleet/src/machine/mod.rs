@@ -1,0 +1,235 @@
+//! A fleet as a machine: it goes from one event to the next.
+//!
+//! Failures of drives come as one Poisson stream at the highest rate that any drive has; a candidate is taken with the share that its own
+//! rate has of it (Lewis and Shedler, "Simulation of nonhomogeneous Poisson processes by thinning", 1979). So no drive has a failure
+//! waiting, and a machine that is continued twice from one state has two futures.
+
+mod failing;
+mod repairing;
+mod tally;
+
+use crate::event::{Due, Event};
+use crate::fleet::Fleet;
+use crate::plan::Scope;
+use outlast_units::rng::SplitMix;
+use std::collections::BinaryHeap;
+pub use tally::{Cause, Loss, Tally};
+
+#[derive(Clone, Debug)]
+struct DriveState {
+    /// Moment of installation in hours; negative if before the start.
+    installed_at: f64,
+    /// Which drive in this place, from 0.
+    age_number: u32,
+    /// Pieces that are not back yet; a drive with some does not fail again.
+    missing: u32,
+    /// True while it repairs a die by itself, and is not replaced.
+    stays: bool,
+}
+
+/// A fleet at a moment.
+#[derive(Clone, Debug)]
+pub struct Machine<'a> {
+    fleet: &'a Fleet,
+    now: f64,
+    rng: SplitMix,
+    due: BinaryHeap<Event>,
+    number: u64,
+    drives: Vec<DriveState>,
+    /// Missing pieces of each group, as bits.
+    missing: Vec<u64>,
+    /// Groups whose data are gone, until all their pieces are back.
+    gone: Vec<bool>,
+    /// When each missing piece is back; infinite if its repair has not begun.
+    ends: Vec<f64>,
+    /// Groups by number of missing pieces.
+    at_level: Vec<u32>,
+    /// When the repair crew is free: of each group, or of the fleet.
+    crews: Vec<f64>,
+    losses: Vec<Loss>,
+    /// Moment and drive of every failure, in order of time; dies that drives repair are none.
+    failures: Vec<(f64, u32)>,
+    tally: Tally,
+}
+
+/// What a machine does about unreadable data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// It draws whether there are some.
+    Drawn,
+    /// Whoever drives it weighs them.
+    Weighed,
+}
+
+impl<'a> Machine<'a> {
+    /// A whole fleet at time 0, with the chance of `seed`.
+    pub fn new(fleet: &'a Fleet, seed: u64) -> Self {
+        let (plan, groups) = (&fleet.plan, fleet.groups());
+        let age = |drive: usize| plan.age[drive.min(plan.age.len() - 1)];
+        let drives = (0..fleet.drives())
+            .map(|drive| DriveState { installed_at: -age(drive), age_number: 0, missing: 0, stays: false })
+            .collect();
+        let mut at_level = vec![0; plan.code.pieces() as usize + 1];
+        at_level[0] = groups as u32;
+        let mut machine = Self {
+            fleet,
+            now: 0.0,
+            rng: SplitMix::new(seed, "fleet"),
+            due: BinaryHeap::new(),
+            number: 0,
+            drives,
+            missing: vec![0; groups],
+            gone: vec![false; groups],
+            ends: vec![f64::INFINITY; plan.groups.len()],
+            tally: Tally {
+                failures_by_age: vec![0; plan.hazard.from.len()],
+                hours_at_level: vec![0.0; at_level.len()],
+                ..Tally::default()
+            },
+            at_level,
+            crews: vec![0.0; if fleet.is_disjoint { groups } else { 1 }],
+            losses: Vec::new(),
+            failures: Vec::new(),
+        };
+        if plan.retire_at.is_some() {
+            (0..fleet.drives() as u32).for_each(|drive| machine.plan_retirement(drive));
+        }
+        machine
+    }
+
+    /// Hours from the start.
+    pub fn now(&self) -> f64 {
+        self.now
+    }
+
+    /// Losses so far.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    /// Moment in hours and drive of every failure so far; dies that drives repaired by themselves are none.
+    pub fn failures(&self) -> &[(f64, u32)] {
+        &self.failures
+    }
+
+    /// Counts and times so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Most pieces that any group misses.
+    pub fn level(&self) -> usize {
+        self.at_level.iter().rposition(|&groups| groups > 0).unwrap_or(0)
+    }
+
+    /// Plays until `end` in hours.
+    pub fn run(&mut self, end: f64) {
+        while self.step(end, Unreadable::Drawn) {}
+    }
+
+    /// Other chance from here on: as if the machine had met another future.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.rng = SplitMix::new(seed, "fleet");
+    }
+
+    pub(crate) fn fleet(&self) -> &'a Fleet {
+        self.fleet
+    }
+
+    pub(crate) fn unit(&mut self) -> f64 {
+        self.rng.unit()
+    }
+
+    /// Hours until something happens at `rate` per hour.
+    pub(crate) fn wait(&mut self, rate: f64) -> f64 {
+        // `1 − unit` is never 0.
+        -(1.0 - self.rng.unit()).ln() / rate
+    }
+
+    /// The next event up to `end`, or the passage of time to it. False at the end.
+    pub(crate) fn step(&mut self, end: f64, unreadable: Unreadable) -> bool {
+        let by_chance = self.now + self.wait(self.stream_rate());
+        self.step_to(by_chance, end, unreadable, &[])
+    }
+
+    /// As [`Machine::step`], with the moment of the next candidate of chance given, and drives that do not fail by their age.
+    pub(crate) fn step_to(
+        &mut self,
+        by_chance: f64,
+        end: f64,
+        unreadable: Unreadable,
+        except: &[u32],
+    ) -> bool {
+        let known = self.next_due();
+        if known.min(by_chance) > end {
+            self.pass(end);
+            return false;
+        }
+        self.tally.events += 1;
+        if known <= by_chance {
+            self.pass(known);
+            self.take_due(unreadable);
+        } else {
+            self.pass(by_chance);
+            self.take_candidate(except);
+        }
+        true
+    }
+
+    /// When the next known event is due.
+    pub(crate) fn next_due(&self) -> f64 {
+        self.due.peek().map_or(f64::INFINITY, |event| event.at)
+    }
+
+    /// Lets time pass in which nothing happens.
+    pub(crate) fn pass(&mut self, until: f64) {
+        let hours = until - self.now;
+        let level = self.level();
+        self.tally.hours_at_level[level] += hours;
+        let degraded = self.fleet.groups() as f64 - f64::from(self.at_level[0]);
+        self.tally.group_hours_degraded += degraded * hours;
+        self.now = until;
+    }
+
+    fn group_of(&self, piece: u32) -> usize {
+        (piece / self.fleet.plan.code.pieces()) as usize
+    }
+
+    fn is_end(&self, piece: u32, at: f64) -> bool {
+        self.ends[piece as usize].to_bits() == at.to_bits()
+    }
+
+    fn push(&mut self, at: f64, due: Due) {
+        self.number += 1;
+        self.due.push(Event { at, number: self.number, due });
+    }
+
+    fn take_due(&mut self, unreadable: Unreadable) {
+        let Some(event) = self.due.pop() else { return };
+        match event.due {
+            Due::PieceEnd { piece } if self.is_end(piece, event.at) => self.return_piece(piece, unreadable),
+            Due::PieceEnd { .. } => {}
+            Due::Contagion { drive, age } => {
+                if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
+                    self.tally.contagions += 1;
+                    self.fail(drive, Cause::Contagion);
+                }
+            }
+            Due::Retirement { drive, age } => {
+                if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
+                    self.tally.retirements += 1;
+                    self.install(drive);
+                }
+            }
+        }
+    }
+
+    /// Nodes, racks or sites are numbered by this.
+    pub const fn scope_name(scope: u8) -> &'static str {
+        match scope {
+            s if s == Scope::Node as u8 => "node",
+            s if s == Scope::Rack as u8 => "rack",
+            _ => "site",
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Fleets of drives: plans, lives that are played, and losses that are too rare to be met.
+
+use crate::errors::{InternalError, ScenarioError};
+use crate::guard::unlocked;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use outlast_fleet::biasing::biasing;
+use outlast_fleet::crude::life;
+use outlast_fleet::splitting::{Effort, splitting};
+use outlast_fleet::{Estimate, Fleet, Placement, Plan, PlanError, Rare};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+fn refused(error: PlanError) -> PyErr {
+    ScenarioError::new_err(error.0)
+}
+
+fn unread(error: &serde_json::Error) -> PyErr {
+    InternalError::new_err(format!("a plan that the package has made cannot be read: {error}"))
+}
+
+/// A fleet that can be played.
+#[pyclass(frozen, module = "outlast._core")]
+struct FleetPlan {
+    fleet: Fleet,
+}
+
+#[pymethods]
+impl FleetPlan {
+    /// Of settings as JSON, and where drives and pieces are.
+    #[new]
+    #[allow(clippy::too_many_arguments, reason = "one column each")]
+    fn new(
+        py: Python<'_>,
+        settings: &str,
+        node: Vec<u32>,
+        rack: Vec<u32>,
+        site: Vec<u32>,
+        groups: PyReadonlyArray1<'_, u32>,
+        age: Vec<f64>,
+        batch: Vec<u32>,
+    ) -> PyResult<Self> {
+        let plan: Plan = serde_json::from_str(settings).map_err(|error| unread(&error))?;
+        let groups = groups.as_slice()?.to_vec();
+        let fleet = unlocked(py, || {
+            Fleet::new(Plan { node, rack, site, groups, age, batch, ..plan }).map_err(refused)
+        })?;
+        Ok(Self { fleet })
+    }
+
+    #[getter]
+    fn drives(&self) -> usize {
+        self.fleet.drives()
+    }
+
+    #[getter]
+    fn groups(&self) -> usize {
+        self.fleet.groups()
+    }
+
+    #[getter]
+    fn is_disjoint(&self) -> bool {
+        self.fleet.is_disjoint()
+    }
+
+    /// The fleet of one group alone.
+    fn one_group(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
+        unlocked(py, || Ok(Self { fleet: self.fleet.one_group(group).map_err(refused)? }))
+    }
+
+    /// The life of the `number`-th fleet of `seed`, as JSON.
+    fn life(&self, py: Python<'_>, hours: f64, seed: u64, number: u64) -> PyResult<String> {
+        unlocked(py, || {
+            let life = life(&self.fleet, hours, seed, number);
+            let tally = &life.tally;
+            let losses: Vec<Value> =
+                life.losses.iter().map(|loss| json!([loss.at, loss.group, loss.cause.name()])).collect();
+            Ok(json!({
+                "losses": losses,
+                "failures_by_age": tally.failures_by_age,
+                "dies": tally.dies,
+                "dies_repaired": tally.dies_repaired,
+                "bursts": tally.bursts,
+                "contagions": tally.contagions,
+                "retirements": tally.retirements,
+                "pieces_rebuilt": tally.pieces_rebuilt,
+                "hours_at_level": tally.hours_at_level,
+                "group_hours_degraded": tally.group_hours_degraded,
+                "events": tally.events,
+            })
+            .to_string())
+        })
+    }
+
+    /// Moments in hours and drives of all failures in the life of the `number`-th fleet of `seed`.
+    fn failures<'py>(
+        &self,
+        py: Python<'py>,
+        hours: f64,
+        seed: u64,
+        number: u64,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>)> {
+        let (times, drives): (Vec<f64>, Vec<u32>) =
+            unlocked(py, || Ok(life(&self.fleet, hours, seed, number).failures.into_iter().unzip()))?;
+        Ok((times.into_pyarray(py), drives.into_pyarray(py)))
+    }
+
+    /// Losses by the end of each year by a rare-event method, as JSON.
+    fn rare(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        paths: u32,
+        years: u32,
+        year_hours: f64,
+        seed: u64,
+    ) -> PyResult<String> {
+        let play: fn(&Fleet, &Effort) -> Rare = match method {
+            "splitting" => splitting,
+            "biasing" => biasing,
+            other => return Err(ScenarioError::new_err(format!("method = {other}: splitting or biasing"))),
+        };
+        if paths == 0 || years == 0 || !year_hours.is_finite() || year_hours <= 0.0 {
+            return Err(ScenarioError::new_err("paths, years and their hours: above 0"));
+        }
+        unlocked(py, || {
+            let rare = play(&self.fleet, &Effort { paths, years, year_hours, seed });
+            let of = |found: &Estimate| json!([found.mean, found.standard_error, found.low, found.high]);
+            let causes: Vec<Value> =
+                rare.causes.iter().map(|(cause, share)| json!([cause.name(), share])).collect();
+            let by_year: Vec<Value> = rare.by_year.iter().map(of).collect();
+            Ok(json!({"by_year": by_year, "causes": causes, "events": rare.events}).to_string())
+        })
+    }
+}
+
+/// Drives of each group, one after the other, by a placement as JSON.
+#[pyfunction]
+fn fleet_place<'py>(
+    py: Python<'py>,
+    placement: &str,
+    domain_of: Vec<u32>,
+    width: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let placement: Placement = serde_json::from_str(placement).map_err(|error| unread(&error))?;
+    let groups = unlocked(py, || placement.groups(&domain_of, width, seed).map_err(refused))?;
+    Ok(groups.into_pyarray(py))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FleetPlan>()?;
+    module.add_function(wrap_pyfunction!(fleet_place, module)?)
+}

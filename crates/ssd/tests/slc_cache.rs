@@ -1,0 +1,126 @@
+//! An SLC cache: host writes are fast while it has room, and then go on directly or wait for folding, which is collection.
+
+use crate::support::{closed_loop, command, tiny};
+use outlast_device::{Device, Op};
+use outlast_ftl::{ProgramCause, SlcCacheFigures, UnitsWritten};
+use outlast_media::PageTimes;
+use outlast_settings::drive::{SlcCacheConfig, SsdConfig, WhenFull};
+use outlast_ssd::Ssd;
+use outlast_units::{Bytes, Nanos};
+
+/// Units of a superblock of the cache: a row in four of `tiny` with blocks of 12 pages.
+const CACHED: u32 = 32;
+const UNITS: u32 = 1000;
+
+/// A cache of a third of the pages, of a drive with 24 superblocks of 96 units.
+fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
+    let mut config = tiny();
+    (config.geometry.pages_per_block, config.geometry.blocks_per_plane) = (12, 24);
+    config.ftl.capacity = Some(Bytes(u64::from(UNITS) * 4096));
+    let mut cache = SlcCacheConfig {
+        bits_per_cell: 1,
+        native_bits_per_cell: Some(3),
+        static_size: Bytes(0),
+        dynamic_share: Some(1.0),
+        dynamic_size: None,
+        when_full: WhenFull::Direct,
+        fold_after_idle: None,
+        fold_from: None,
+        read: PageTimes::Same(Nanos::micros(25)),
+        program: PageTimes::Same(Nanos::micros(100)),
+        endurance: None,
+    };
+    change(&mut cache);
+    config.slc_cache = Some(cache);
+    config
+}
+
+fn figures(ssd: &Ssd) -> SlcCacheFigures {
+    ssd.ftls().next().unwrap().space().slc_cache_figures().expect("the drive has a cache")
+}
+
+fn written(ssd: &Ssd) -> UnitsWritten {
+    ssd.ftls().next().unwrap().figures().written
+}
+
+/// Writes units 0 to `units` in order at queue depth 16, from `start` on; returns the time for each `part` units, in nanoseconds, and the end.
+fn fill(ssd: &mut Ssd, start: Nanos, units: u32, part: u32) -> (Vec<u64>, Nanos) {
+    let mut ends = vec![start];
+    for first in (0..units).step_by(part as usize) {
+        let (_, end) = closed_loop(ssd, *ends.last().unwrap(), 16, part.min(units - first), |unit| {
+            command(Op::Write, 8 * u64::from(first + unit), 8)
+        });
+        ends.push(end);
+    }
+    (ends.windows(2).map(|pair| pair[1].0 - pair[0].0).collect(), *ends.last().unwrap())
+}
+
+#[test]
+fn a_fixed_cache_is_a_burst_and_then_writes_go_on_directly() {
+    let size = Bytes(u64::from(4 * CACHED) * 4096);
+    let mut ssd = Ssd::new(cached(|own| (own.dynamic_share, own.static_size) = (None, size)), 1).unwrap();
+    let (times, _) = fill(&mut ssd, Nanos::ZERO, 12 * CACHED, 2 * CACHED);
+    assert!(times[1] * 2 < times[3], "{times:?}");
+    let units = u64::from(4 * CACHED);
+    assert_eq!(figures(&ssd), SlcCacheFigures { superblocks: 4, units, limit: units, valid: units });
+    assert_eq!(ssd.slc_cache().unwrap().0.filled_units, units);
+    let written = written(&ssd);
+    assert_eq!(written[ProgramCause::Host], u64::from(12 * CACHED), "{written:?}");
+    assert_eq!(written.total(), written[ProgramCause::Host], "the write amplification is 1");
+    ssd.self_check().unwrap();
+}
+
+#[test]
+fn a_cache_of_the_whole_drive_is_folded_while_the_host_writes() {
+    for when_full in [WhenFull::Direct, WhenFull::Fold] {
+        let mut ssd = Ssd::new(cached(|own| own.when_full = when_full), 1).unwrap();
+        let (times, end) = fill(&mut ssd, Nanos::ZERO, UNITS, 100);
+        assert!(times[8] > 3 * times[1], "{when_full:?} {times:?}");
+        let written = written(&ssd);
+        assert_eq!((written[ProgramCause::Host], written[ProgramCause::Gc]), (u64::from(UNITS), 0));
+        assert!(written[ProgramCause::Fold] > u64::from(UNITS) / 8, "{when_full:?} {written:?}");
+        let (_, end) = closed_loop(&mut ssd, end, 16, 5 * UNITS, |unit| {
+            command(Op::Write, 8 * u64::from(unit.wrapping_mul(2_654_435_761) % UNITS), 8)
+        });
+        ssd.self_check().unwrap();
+        closed_loop(&mut ssd, end, 16, UNITS, |unit| command(Op::Read, 8 * u64::from(unit), 8));
+        ssd.self_check().unwrap();
+    }
+}
+
+#[test]
+fn idle_time_gives_the_cache_back_linearly() {
+    let pause = Nanos::millis(2);
+    let mut ssd = Ssd::new(cached(|own| own.fold_after_idle = Some(pause)), 1).unwrap();
+    let (_, end) = fill(&mut ssd, Nanos::ZERO, 12 * CACHED, 12 * CACHED);
+    let full = figures(&ssd).valid;
+    assert_eq!(full, u64::from(12 * CACHED));
+    let mut left = vec![full];
+    for part in 1..=10 {
+        ssd.advance(Nanos(end.0 + pause.0 + part * 10_000_000), &mut Vec::new());
+        left.push(figures(&ssd).valid);
+        ssd.self_check().unwrap();
+    }
+    // What each part of the time has folded while there was anything, to within a superblock.
+    let folded: Vec<u64> =
+        left.windows(2).map(|pair| pair[0] - pair[1]).take_while(|&units| units != 0).collect();
+    let mean = folded[..folded.len() - 1].iter().sum::<u64>() / (folded.len() as u64 - 1);
+    assert!(folded.len() >= 5, "{left:?}");
+    assert!(
+        folded[..folded.len() - 1].iter().all(|units| units.abs_diff(mean) <= u64::from(CACHED)),
+        "{left:?}"
+    );
+    assert_eq!((left.last(), figures(&ssd).superblocks), (Some(&0), 0), "{left:?}");
+    assert_eq!(written(&ssd)[ProgramCause::Fold], full, "1 + the folded share");
+    assert_eq!(written(&ssd).total(), 2 * full);
+}
+
+#[test]
+fn nothing_is_folded_while_the_host_is_at_work() {
+    let mut ssd = Ssd::new(cached(|own| own.fold_after_idle = Some(Nanos::millis(2))), 1).unwrap();
+    let (_, end) = fill(&mut ssd, Nanos::ZERO, 6 * CACHED, 6 * CACHED);
+    // Reads of one unit after another, over ten times the pause.
+    closed_loop(&mut ssd, end, 1, 800, |unit| command(Op::Read, 8 * u64::from(unit % (6 * CACHED)), 8));
+    assert_eq!(written(&ssd)[ProgramCause::Fold], 0);
+    ssd.self_check().unwrap();
+}

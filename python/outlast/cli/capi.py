@@ -1,0 +1,43 @@
+"""`outlast c-api`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+HERE = Path(__file__).parent.parent
+NAMES = ("liboutlast.so", "liboutlast.dylib", "liboutlast.a")
+
+
+@click.command(
+    "c-api",
+    epilog="""\b
+Examples:
+  outlast c-api
+  cc -I "$(outlast c-api --include)" -o mine mine.c -L "$(outlast c-api --lib)" -loutlast""",
+)
+@click.option("--include", is_flag=True, help="Print the folder of outlast.h, and nothing else.")
+@click.option("--lib", is_flag=True, help="Print the folder of liboutlast, and nothing else.")
+def c_api_command(include: bool, lib: bool) -> None:
+    """Print where the C interface is: outlast.h, and the library liboutlast.
+
+    The library is built by `make capi` in a checkout, or by `cargo build --release -p outlast-capi`.
+    """
+    from outlast.errors import OutputError
+
+    context = click.get_current_context()
+    if include and lib:
+        raise click.UsageError("--include and --lib are two folders; ask for one", context)
+    if include:
+        click.echo(str(HERE / "include"))
+        return
+    folder = HERE / "lib"
+    is_there = any((folder / name).is_file() for name in NAMES)
+    if lib:
+        if not is_there:
+            raise OutputError(f"{folder}: has no liboutlast; in a checkout, `make capi` builds it")
+        click.echo(str(folder))
+        return
+    click.echo(f"header:  {HERE / 'include' / 'outlast.h'}")
+    click.echo(f"library: {folder if is_there else 'not built; in a checkout, `make capi` builds it'}")

@@ -1,0 +1,113 @@
+"""Failures of drives by age: as given, by Weibull, or from the physics that a result of `outlast run` has measured."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+from outlast import models
+from outlast.errors import ScenarioError
+from outlast.fleet.reading import Settings
+
+YEAR_HOURS = 8760.0
+WEIBULL_STEPS = 240
+WEIBULL_YEARS = 30.0
+
+
+def hazard_of(settings: Settings) -> tuple[list[float], list[float]]:
+    """Ages in hours, and failures per hour of a drive from each age on."""
+    said = settings["drive"]
+    if said["weibull_shape"]:
+        if not said["weibull_scale"]:
+            raise settings.refused("drive.weibull_scale", said["weibull_scale"], "must be above 0 with a shape")
+        return _weibull(said["weibull_shape"], said["weibull_scale"])
+    if said["afr_by_age"] or said["ages"]:
+        ages, shares = said["ages"], said["afr_by_age"]
+        if len(ages) != len(shares) or not ages or ages[0] != 0.0 or any(a >= b for a, b in pairwise(ages)):
+            raise settings.refused("drive.ages", ages, "must begin with 0, rise, and be as many as afr_by_age")
+        if any(share >= 1.0 for share in shares):
+            raise settings.refused("drive.afr_by_age", shares, "must be below 1")
+        return [age * YEAR_HOURS for age in ages], [float(models.failure_rate(share)) for share in shares]
+    return [0.0], [float(models.failure_rate(said["afr"]))]
+
+
+def _weibull(shape: float, scale: float) -> tuple[list[float], list[float]]:
+    """Steps of equal length, each with the mean rate of its time: `((b/η)^β − (a/η)^β) / (b − a)`."""
+    step = WEIBULL_YEARS / WEIBULL_STEPS
+    edges = [index * step for index in range(WEIBULL_STEPS + 1)]
+    mean = [((end / scale) ** shape - (begin / scale) ** shape) / (step * YEAR_HOURS) for begin, end in pairwise(edges)]
+    return [edge * YEAR_HOURS for edge in edges[:-1]], mean
+
+
+def with_results(settings: Settings) -> Settings:
+    """Settings in which results of `outlast run` have become numbers: wear-out, unreadable bits, rebuild times."""
+    if settings["drive"]["result"]:
+        settings = _worn(settings)
+    if settings["repair"]["result"]:
+        rate = _found(_summary(settings, "repair"), "array", "rebuild", "rate_mib_s")
+        if not isinstance(rate, (int, float)) or rate <= 0:
+            raise settings.refused("repair.result", settings["repair"]["result"], "has no rebuild that was completed")
+        # Of an array of any size: a member was rebuilt at this rate under the load of the run.
+        settings = settings.changed(repair={"drive_mb_s": rate * 1.048576})
+    return settings
+
+
+def _worn(settings: Settings) -> Settings:
+    """The age at which cells reach their endurance, from then on `wear_afr`; and the exact UBER of the run."""
+    said, summary = settings["drive"], _summary(settings, "drive")
+    place = said["result"]
+    per_year = cycles_per_year(summary, said["dwpd"])
+    changes: dict[str, Any] = {}
+    if said["endurance"]:
+        if per_year is None or per_year <= 0:
+            raise settings.refused("drive.result", place, "has no erasures in its measured time")
+        years = said["endurance"] / per_year
+        if said["afr_by_age"] or said["weibull_shape"]:
+            raise settings.refused("drive.endurance", said["endurance"], "stands beside afr, not beside rates by age")
+        changes = {"ages": [0.0, min(years, 9999.0)], "afr_by_age": [said["afr"], said["wear_afr"]]}
+    uber = _found(summary, "reliability", "uber_exact")
+    if isinstance(uber, (int, float)) and "drive.uber" not in settings.given and 0 <= uber <= 1e-3:
+        changes["uber"] = float(uber)
+    if not changes:
+        raise settings.refused(
+            "drive.result", place, "gives nothing: set drive.endurance, or measure a drive that errs"
+        )
+    return settings.changed(drive=changes)
+
+
+def cycles_per_year(summary: dict[str, Any], dwpd: float = 0.0) -> float | None:
+    """P/E cycles of a block a year, by the write amplification of a run; None if it wrote nothing.
+
+    The host writes `dwpd` capacities a day; 0: as much as in the run, whose drive may be a small part of a real one.
+    """
+    amplification = _found(summary, "write_amplification", "total")
+    capacity, raw = _found(summary, "device", "capacity_bytes"), _found(summary, "device", "raw_bytes")
+    rate = _found(summary, "throughput", "write_mib_s")
+    if not all(isinstance(each, (int, float)) and each > 0 for each in (amplification, capacity, raw)):
+        return None
+    if dwpd:
+        return float(dwpd * 365.0 * amplification * capacity / raw)
+    return float(rate * 2**20 * 3600.0 * YEAR_HOURS * amplification / raw) if rate else None
+
+
+def _found(table: Any, *path: str) -> Any:
+    for key in path:
+        table = table.get(key) if isinstance(table, dict) else None
+    return table
+
+
+def _summary(settings: Settings, table: str) -> dict[str, Any]:
+    from outlast.errors import OutlastError
+    from outlast.result import load
+
+    path = settings.path(table, "result")
+    try:
+        return dict(load(path).summary)
+    except OutlastError as error:
+        raise ScenarioError(f"{settings.source}: {table}.result: {error}") from error
+
+
+def mean_life_years(shape: float, scale: float) -> float:
+    """Mean of a Weibull distribution of lives, in the unit of `scale`."""
+    return scale * math.gamma(1.0 + 1.0 / shape)

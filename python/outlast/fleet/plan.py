@@ -1,0 +1,293 @@
+"""Plans of fleets from settings: where drives are, how they fail, how long repairs take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outlast import _core, models
+from outlast.errors import ScenarioError
+from outlast.fleet import ceph, drives
+from outlast.fleet.keys import SCOPES
+from outlast.fleet.reading import Settings
+
+YEAR_HOURS = 8760.0
+MOST_DRIVES = 4_000_000
+MOST_PIECES = 64_000_000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of drives, and the drives of each group."""
+
+    node: list[int]
+    rack: list[int]
+    site: list[int]
+    groups: NDArray[np.uint32]
+    """Drives of each group, one after the other."""
+    width: int
+    """Pieces of a group."""
+    piece_bytes: float | None
+    """Bytes of a piece, if the map of a real cluster says so."""
+
+    @property
+    def drives(self) -> int:
+        """Drives, those without data included."""
+        return len(self.node)
+
+    @property
+    def count(self) -> int:
+        """Groups."""
+        return self.groups.size // self.width
+
+    @property
+    def pieces_of_drive(self) -> float:
+        """Mean pieces of the drives that have some."""
+        return float(self.groups.size / max(np.unique(self.groups).size, 1))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A fleet, and what results need to know of it."""
+
+    settings: Settings
+    layout: Layout
+    plan: _core.FleetPlan
+    code: dict[str, Any]
+    hazard: tuple[list[float], list[float]]
+    """Ages in hours, and failures per hour from each on."""
+    rebuild_hours: float
+    piece_bytes: float
+    data_pieces: int
+    """Pieces whose bytes are the user's."""
+    read_pieces: int
+    """Pieces that the rebuild of one reads."""
+    read_failure: float
+    mean_frailty: float
+
+
+def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
+    """The code for the core; pieces of a group, those with data, those a rebuild reads, how many may be missing."""
+    said = settings["code"]
+    kind = said["kind"]
+    if kind == "copies":
+        copies = said["copies"]
+        return {"kind": "mds", "data": 1, "parity": copies - 1}, copies, 1, 1, copies - 1
+    if kind == "rs":
+        data, parity = said["data"], said["parity"]
+        found = ({"kind": "mds", "data": data, "parity": parity}, data + parity, data, data, parity)
+    elif kind == "lrc":
+        data, local, parities = said["data"], said["local"], said["global"]
+        if data % local:
+            raise settings.refused("code.local", local, f"must divide data = {data}")
+        code = {"kind": "lrc", "data": data, "local": local, "global": parities}
+        found = (code, data + local + parities, data, data // local, parities + 1)
+    else:
+        rows, columns, row, column = (said[key] for key in ("rows", "columns", "row_parity", "column_parity"))
+        if row >= columns or column >= rows:
+            raise settings.refused(
+                "code.row_parity", row, "a row has more columns than it may miss, a column more rows"
+            )
+        code = {"kind": "product", "rows": rows, "columns": columns, "row_parity": row, "column_parity": column}
+        found = (code, rows * columns, (rows - column) * (columns - row), columns - row, (row + 1) * (column + 1) - 1)
+    if found[1] > 64:
+        raise settings.refused("code.kind", kind, f"a group has {found[1]} pieces: at most 64")
+    return found
+
+
+def layout_of(settings: Settings, width: int) -> Layout:
+    """Drives in nodes, racks and sites, and the drives of each group."""
+    said = settings["placement"]
+    if said["kind"] == "ceph":
+        return _of_ceph(settings, width)
+    cluster = settings["cluster"]
+    racks = cluster["sites"] * cluster["racks"]
+    nodes = racks * cluster["nodes"]
+    drives = nodes * cluster["drives"]
+    if drives > MOST_DRIVES:
+        raise settings.refused("cluster.drives", cluster["drives"], f"makes {drives} drives: at most {MOST_DRIVES}")
+    node = np.repeat(np.arange(nodes), cluster["drives"])
+    rack = np.repeat(np.arange(racks), cluster["nodes"])
+    site = np.repeat(np.arange(cluster["sites"]), cluster["racks"])
+    if said["kind"] == "random":
+        choice, pieces = {"kind": "random", "groups": said["groups"]}, said["groups"] * width
+    else:
+        # Copysets: each permutation brings width − 1 other drives (Cidon et al., section 3).
+        many = {"aligned": 1, "declustered": said["pieces"], "copysets": -(-said["scatter"] // max(width - 1, 1))}
+        choice = {"kind": "permutations", "count": many[said["kind"]]}
+        pieces = drives * many[said["kind"]]
+    if pieces > MOST_PIECES:
+        raise settings.refused("placement.kind", said["kind"], f"makes {pieces} pieces: at most {MOST_PIECES}")
+    domain = {"drive": np.arange(drives), "node": node, "rack": rack[node], "site": site[rack[node]]}[said["apart"]]
+    apart = None if said["apart"] == "drive" else said["apart"]
+    try:
+        groups = _core.fleet_place(
+            json.dumps({"choice": choice, "apart": apart}), domain.tolist(), width, settings["seed"]
+        )
+    except ScenarioError as error:
+        raise settings.refused("placement.apart", said["apart"], str(error)) from error
+    if groups.size == 0:
+        raise settings.refused("placement.kind", said["kind"], f"no group of {width} pieces fits {drives} drives")
+    return Layout(node.tolist(), rack.tolist(), site.tolist(), groups, width, None)
+
+
+def _of_ceph(settings: Settings, width: int) -> Layout:
+    said = settings["placement"]
+    for key in ("osd_dump", "pg_dump"):
+        if not said[key]:
+            raise settings.refused(f"placement.{key}", said[key], "must name a file with placement.kind = ceph")
+    tree = settings.path("placement", "osd_tree") if said["osd_tree"] else None
+    found = ceph.read(
+        settings.path("placement", "osd_dump"), settings.path("placement", "pg_dump"), tree, said["pool"], width
+    )
+    return Layout(found.node, found.rack, [0] * (max(found.rack) + 1), found.groups, width, found.piece_bytes)
+
+
+def planned(settings: Settings, layout: Layout | None = None) -> Planned:
+    """The fleet of the settings, on a layout that they have made before, if given.
+
+    Raises `ScenarioError` for settings that do not fit each other.
+    """
+    settings = drives.with_results(settings)
+    code, width, data_pieces, read_pieces, survives = code_of(settings)
+    layout = layout or layout_of(settings, width)
+    said, repair = settings["drive"], settings["repair"]
+    if repair["threshold"] > max(survives, 1):
+        raise settings.refused(
+            "repair.threshold", repair["threshold"], f"at most {max(survives, 1)}, what the code survives"
+        )
+    hazard = drives.hazard_of(settings)
+    piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive
+    hours = rebuild_hours(settings, layout, piece_bytes, read_pieces)
+    read_failure = _read_failure(settings, piece_bytes, read_pieces)
+    frailty, batch = _batches(settings, layout.drives)
+    plan = _plan(settings, code, hazard, frailty, hours, read_failure)
+    if said["age_spread"]:
+        # Evenly, in an order that has nothing to do with places.
+        spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
+        age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
+    else:
+        age = [said["age"] * YEAR_HOURS]
+    try:
+        core = _core.FleetPlan(
+            json.dumps(plan), layout.node, layout.rack, layout.site, np.ascontiguousarray(layout.groups), age, batch
+        )
+    except ScenarioError as error:
+        raise ScenarioError(f"{settings.source}: {error}") from error
+    return Planned(
+        settings,
+        layout,
+        core,
+        code,
+        hazard,
+        hours,
+        piece_bytes,
+        data_pieces,
+        read_pieces,
+        read_failure,
+        float(np.mean(frailty)),
+    )
+
+
+def _plan(
+    settings: Settings,
+    code: dict[str, Any],
+    hazard: tuple[list[float], list[float]],
+    frailty: list[float],
+    hours: float,
+    read_failure: float,
+) -> dict[str, Any]:
+    """The plan as the core reads it, without where drives and pieces are."""
+    said, repair = settings["drive"], settings["repair"]
+    order = repair["order"] or ("together" if settings["placement"]["kind"] == "aligned" else "exposure")
+    return {
+        "code": code,
+        "hazard": {"from": hazard[0], "rate": hazard[1]},
+        "frailty": frailty,
+        "die_share": said["die_share"],
+        "die_repair": said["die_repair_hours"] if said["die_repair"] else None,
+        "contagion": [
+            {"scope": one["scope"], "probability": one["probability"], "window": one["window_hours"]}
+            for one in settings["contagion"]
+        ],
+        "bursts": [
+            {"scope": one["scope"], "rate": one["per_year"] / YEAR_HOURS, "probability": one["probability"]}
+            for one in settings["bursts"]
+        ],
+        "repair": {
+            "detection": repair["detection_hours"],
+            "rebuild": hours,
+            "distribution": repair["distribution"],
+            "parallel": repair["mode"] == "parallel",
+            "order": order,
+            "threshold": repair["threshold"],
+            "pieces_of_drive": 0,
+            "shared": 0.0,
+        },
+        "read_failure": read_failure,
+        "retire_at": said["retire_years"] * YEAR_HOURS or None,
+    }
+
+
+def rebuild_hours(settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int) -> float:
+    """Hours of the rebuild of one drive while nothing else is rebuilt.
+
+    Where a drive has one piece, a new drive is written as fast as its bandwidth allows. Else each drive that shares
+    data with it reads and writes a part. The networks of nodes and racks carry what is read and written.
+    """
+    repair = settings["repair"]
+    if repair["hours"]:
+        return float(repair["hours"])
+    pieces = layout.pieces_of_drive
+    whole = piece_bytes * pieces
+    moved = whole * (read_pieces + 1)
+    per_hour = 3600e6
+    # Drives that have a piece of some group in common with a drive.
+    others = min(layout.drives - 1, pieces * (layout.width - 1))
+    alone = whole / (repair["drive_mb_s"] * per_hour)
+    hours = alone if pieces <= 1.0 else moved / (max(others, 1.0) * repair["drive_mb_s"] * per_hour)
+    domains = {"node_mb_s": layout.node, "rack_mb_s": [layout.rack[node] for node in layout.node]}
+    for key, of_drive in domains.items():
+        if repair[key]:
+            count = min(len(set(of_drive)), others + 1)
+            # On a drive of its own, all that is read and written passes its node.
+            busiest = moved if pieces <= 1.0 else moved / count
+            hours = max(hours, busiest / (repair[key] * per_hour))
+    return float(hours)
+
+
+def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
+    """Probability that the rebuild of a piece on which all depends meets unreadable data.
+
+    Bits fail when read (Reparo, Equation 2), and latent errors have appeared since the last scrub, half of its interval
+    ago in the mean.
+    """
+    said = settings["drive"]
+    bits = piece_bytes * read_pieces * 8
+    of_bits = float(models.read_failure(said["uber"], bits))
+    share = piece_bytes / (said["capacity"] * said["used"])
+    latent = said["latent_per_year"] * said["scrub_days"] / 365.0 / 2.0 * read_pieces * share
+    return float(1.0 - (1.0 - of_bits) * np.exp(-latent))
+
+
+def _batches(settings: Settings, drives: int) -> tuple[list[float], list[int]]:
+    """Factor of each batch, and the batch of each drive: batches fill node by node."""
+    said = settings["drive"]
+    if not said["frailty"]:
+        return [1.0], [0]
+    count = min(said["batches"], drives)
+    chance = np.random.default_rng([settings["seed"], 1])
+    factors = chance.gamma(1.0 / said["frailty"], said["frailty"], count)
+    return factors.tolist(), (np.arange(drives) * count // drives).tolist()
+
+
+def scope_sizes(layout: Layout) -> dict[str, int]:
+    """Nodes, racks and sites that have drives."""
+    racks = {layout.rack[node] for node in set(layout.node)}
+    return dict(
+        zip(SCOPES, (len(set(layout.node)), len(racks), len({layout.site[rack] for rack in racks})), strict=True)
+    )

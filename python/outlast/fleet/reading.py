@@ -1,0 +1,203 @@
+"""Fleet files as settings, with every mistake named by file, line, setting, value and limit."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from outlast import foreign
+from outlast.errors import ScenarioError
+from outlast.fleet import presets
+from outlast.fleet.keys import LISTS, TABLES, TOP, Key
+from outlast.inputs import is_stream, read_stream
+
+FleetLike: TypeAlias = str | Path | Mapping[str, Any]
+"""The path of a fleet file, or what one says as nested dictionaries."""
+
+SIZES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15} | {
+    unit: 1024**power for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB", "PiB"), 1)
+}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A fleet as it was said, with defaults: `settings["drive"]["afr"]`, `settings["bursts"][0]["scope"]`."""
+
+    tables: Mapping[str, Any]
+    given: frozenset[str]
+    """Settings that the file has, by dotted name."""
+    source: str
+    """The file, for messages."""
+    folder: Path
+    """Folder where relative paths begin."""
+    lines: Mapping[str, int]
+    """Line of each setting."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.tables[name]
+
+    def refused(self, place: str, value: Any, limit: str) -> ScenarioError:
+        """The error of a setting."""
+        return _refused(self.source, self.lines, place, value, limit)
+
+    def changed(self, **tables: Mapping[str, Any]) -> Settings:
+        """The same with other values in some tables."""
+        merged = {name: {**self.tables[name], **values} for name, values in tables.items()}
+        return Settings({**self.tables, **merged}, self.given, self.source, self.folder, self.lines)
+
+    def path(self, table: str, key: str) -> Path:
+        """A file that a setting names."""
+        return self.folder / str(self.tables[table][key])
+
+
+def read(fleet: FleetLike) -> Settings:
+    """Reads a fleet file (TOML, or JSON by its ending), or takes what one would say.
+
+    Raises `ScenarioError` with a line for the first thing that is wrong.
+    """
+    if isinstance(fleet, Mapping):
+        return _checked(fleet, "fleet", Path.cwd(), {})
+    path = Path(fleet)
+    if is_stream(path):
+        stream = read_stream(path)
+        source, text, folder = stream.name, stream.content, Path.cwd()
+    else:
+        source, folder = str(path), path.resolve().parent
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise ScenarioError(f"{path}: cannot be read: {reason}") from error
+    try:
+        content = foreign.json_of(text) if path.suffix == ".json" else foreign.toml_of(text)
+    except ValueError as error:
+        raise ScenarioError(f"{source}: {error}") from error
+    if not isinstance(content, dict):
+        raise ScenarioError(f"{source}: not a table of settings")
+    return _checked(content, source, folder, _lines(text))
+
+
+def _lines(text: str) -> dict[str, int]:
+    """Line of each setting by dotted name, lists counted from 0, as TOML is usually written."""
+    lines: dict[str, int] = {}
+    table, counts = "", dict[str, int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := re.match(r"\s*\[\[\s*([\w.-]+)\s*\]\]", line):
+            index = counts.get(found[1], 0)
+            counts[found[1]] = index + 1
+            table = f"{found[1]}[{index}]"
+            lines[table] = number
+        elif found := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
+            table = found[1]
+            lines[table] = number
+        elif found := re.match(r"\s*([\w.-]+)\s*=", line):
+            lines.setdefault(f"{table}.{found[1]}" if table else found[1], number)
+    return lines
+
+
+def _refused(source: str, lines: Mapping[str, int], place: str, value: Any, limit: str) -> ScenarioError:
+    line = lines.get(place) or lines.get(place.rpartition(".")[0])
+    shown = value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
+    at = f":{line}" if line else ""
+    return ScenarioError(f"{source}{at}: {place} = {shown[:80]}: {limit}")
+
+
+def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mapping[str, int]) -> Settings:
+    given: set[str] = set()
+    content = presets.beneath(content, source)
+
+    def unknown(place: str, name: str, known: list[str]) -> ScenarioError:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}"
+        line = lines.get(f"{place}{name}")
+        at = f":{line}" if line else ""
+        return ScenarioError(f"{source}{at}: {place}{name}: unknown setting; {hint}")
+
+    def table(place: str, found: Any, keys: Mapping[str, Key]) -> dict[str, Any]:
+        if not isinstance(found, Mapping):
+            raise _refused(source, lines, place.rstrip("."), found, "must be a table of settings")
+        for name in found:
+            if name not in keys:
+                raise unknown(place, str(name), list(keys))
+            given.add(f"{place}{name}")
+        return {
+            name: _value(source, lines, f"{place}{name}", found[name], key) if name in found else key.default
+            for name, key in keys.items()
+        }
+
+    whole: dict[str, Any] = table("", {k: v for k, v in content.items() if k not in TABLES and k not in LISTS}, TOP)
+    for name, keys in TABLES.items():
+        whole[name] = table(f"{name}.", content.get(name, {}), keys)
+    for name, keys in LISTS.items():
+        found = content.get(name, [])
+        if not isinstance(found, list):
+            raise _refused(source, lines, name, found, "must be a list of tables")
+        whole[name] = [table(f"{name}[{index}].", each, keys) for index, each in enumerate(found)]
+    return Settings(whole, frozenset(given), source, folder, lines)
+
+
+def _value(source: str, lines: Mapping[str, int], place: str, value: Any, key: Key) -> Any:
+    def refused(limit: str) -> ScenarioError:
+        return _refused(source, lines, place, value, limit)
+
+    if key.kind == "flag":
+        if not isinstance(value, bool):
+            raise refused("must be true or false")
+        return value
+    if key.kind in ("text", "file"):
+        if not isinstance(value, str) or not value.isprintable() or (key.choices and value not in key.choices):
+            raise refused(f"must be one of {', '.join(key.choices)}" if key.choices else "must be a text")
+        return value
+    if key.kind == "list":
+        if not isinstance(value, list) or not all(_is_number(each) and 0 <= each < 1e4 for each in value):
+            raise refused("must be a list of numbers from 0 to below 10000")
+        return [float(each) for each in value]
+    if key.kind == "size":
+        value = _size(value)
+    if key.kind == "whole" and (isinstance(value, bool) or not isinstance(value, int)):
+        raise refused(f"must be a whole number within {key.least:.0f} to {key.most:.0f}")
+    if not _is_number(value) or not key.least <= value <= key.most:
+        raise refused(f"must be within {key.least:g} to {key.most:g}")
+    return value if key.kind == "whole" else float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def _size(value: Any) -> Any:
+    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return value
+    return float(found[1]) * SIZES[found[2]] if found[2] in SIZES else value
+
+
+def with_changes(settings: Settings, changes: tuple[str, ...]) -> Settings:
+    """Settings with single ones changed, as `--set drive.afr=0.02` says them: numbers, `true`, `false`, or text."""
+    if not changes:
+        return settings
+    content: dict[str, Any] = {}
+    for name in settings.given:
+        table, _, key = name.rpartition(".")
+        if "[" not in name:
+            where = content.setdefault(table, {}) if table else content
+            where[key] = settings[table][key] if table else settings[key]
+    for name in LISTS:
+        content[name] = [dict(row) for row in settings[name]]
+    for change in changes:
+        name, equals, text = change.partition("=")
+        table, _, key = name.strip().rpartition(".")
+        if not equals:
+            raise ScenarioError(f"--set {change}: must be NAME=VALUE such as drive.afr=0.02")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        (content.setdefault(table, {}) if table else content)[key] = value
+    return _checked(content, settings.source, settings.folder, {})

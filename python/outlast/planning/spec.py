@@ -1,0 +1,273 @@
+"""A plan file: drives, layouts, what is written, and for how many years."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from outlast import api, foreign
+from outlast.errors import OutlastError
+from outlast.why.quantity import bytes_of, nanos
+
+PlanLike: TypeAlias = str | Path | Mapping[str, Any]
+"""The path of a plan file, or what one says as nested dictionaries."""
+
+REDUNDANCY = {"raid1": None, "raid10": None, "raid4": 1, "raid5": 1, "raid6": 2}
+"""Levels that a plan compares, with their parities; mirrors have copies. RAID-0 has no rebuild."""
+MTTF_HOURS = 1.5e6
+"""Mean time to failure of a drive in hours, where the plan says none: the default of `run.member_mttf_hours`."""
+UBER = 1e-16
+"""Unreadable bits for each bit read, where the plan says none: as for arrays whose flash has no error model."""
+MOST_DRIVES = 64
+
+
+class PlanError(OutlastError):
+    """A plan says something impossible; the message names the place and the limit."""
+
+
+@dataclass(frozen=True)
+class DriveOffer:
+    """Drives as they are sold, all alike."""
+
+    preset: str
+    """Preset or scenario file whose drive they behave like."""
+    count: int
+    capacity: float
+    """Bytes of each."""
+    price: float | None = None
+    """Price of one, in `currency`."""
+    currency: str = "USD"
+    tbw: float | None = None
+    """Bytes that the data sheet allows the host to write to one."""
+    dwpd: float | None = None
+    """The same in capacities a day, over the warranty."""
+    warranty_years: float = 5.0
+    mttf_hours: float = MTTF_HOURS
+    uber: float = UBER
+    watts: float | None = None
+    """Mean power of one under this load, from its data sheet or from a measurement."""
+
+    @property
+    def rated_bytes(self) -> float | None:
+        """Bytes that the data sheet allows, whichever way it says so."""
+        if self.tbw is not None:
+            return self.tbw
+        return None if self.dwpd is None else self.dwpd * self.capacity * 365.0 * self.warranty_years
+
+
+@dataclass(frozen=True)
+class LayoutChoice:
+    """A layout that the plan compares."""
+
+    name: str
+    level: str
+    spares: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Other settings of `[array]`, such as `chunk`, `copies` or `background.max_rate`."""
+
+    @property
+    def copies(self) -> int | None:
+        """Copies of mirrors; `None` of layouts with parity."""
+        return None if REDUNDANCY[self.level] is not None else int(self.settings.get("copies", 2))
+
+
+@dataclass(frozen=True)
+class PlannedLoad:
+    """Work of the array."""
+
+    written_per_day: float | None
+    """Bytes that the host writes a day; `None` where `scenario` says what runs."""
+    scenario: str | None
+    """Scenario whose workload runs, at its own rate."""
+    read_percent: float = 70.0
+    size: int = 4096
+    pattern: str = "uniform"
+    active_hours: float = 24.0
+    """Hours of a day in which all that happens."""
+
+
+@dataclass(frozen=True)
+class PlanSpec:
+    """A whole plan."""
+
+    name: str
+    years: float
+    drives: DriveOffer
+    layouts: tuple[LayoutChoice, ...]
+    load: PlannedLoad
+    simulated_s: float = 10.0
+    """Seconds that each layout is simulated, healthy and again beside a rebuild."""
+    energy_price: float | None = None
+    """Price of a kWh, in the currency of the drives."""
+    folder: Path = Path()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan with every default, as JSON has it."""
+        found = asdict(self)
+        del found["folder"]
+        return found | {"layouts": [asdict(each) | {"settings": dict(each.settings)} for each in self.layouts]}
+
+
+def read(spec: PlanLike) -> PlanSpec:
+    """Reads a plan file, or takes what one would say."""
+    if isinstance(spec, Mapping):
+        return _PlanReader("plan", Path.cwd(), "plan").spec(api.plain(spec))
+    path = Path(spec)
+    try:
+        content = foreign.read(path, foreign.toml_of)
+    except OSError as error:
+        raise PlanError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise PlanError(f"{path}: not valid TOML: {error}") from error
+    return _PlanReader(str(path), path.resolve().parent, path.stem).spec(content)
+
+
+class _PlanReader:
+    """Turns tables into a `PlanSpec`, refusing what cannot be."""
+
+    def __init__(self, source: str, folder: Path, stem: str) -> None:
+        self._source, self._folder, self._stem = source, folder, stem
+
+    def spec(self, content: Mapping[str, Any]) -> PlanSpec:
+        known = ("name", "years", "simulated", "energy_price", "drives", "layout", "workload")
+        self._known(content, known, "")
+        drives = self._drives(self._table(content, "drives"))
+        rows = content.get("layout", [{"level": level} for level in ("raid5", "raid6", "raid10")])
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
+            raise self._refusal("layout", rows, "must be a table or more, each headed [[layout]]")
+        layouts = tuple(self._layout(f"layout[{index}].", row, drives) for index, row in enumerate(rows))
+        names = [layout.name for layout in layouts]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise self._refusal("layout name", twice, "must be there once; give each [[layout]] a name")
+        return PlanSpec(
+            name=self._text(content, "", "name", self._stem),
+            years=self._number(content, "", "years", 5.0, most=100.0),
+            drives=drives,
+            layouts=layouts,
+            load=self._load(self._table(content, "workload")),
+            simulated_s=self._quantity(content, "", "simulated", nanos, 10e9) / 1e9,
+            energy_price=self._optional(content, "", "energy_price"),
+            folder=self._folder,
+        )
+
+    def _drives(self, table: Mapping[str, Any]) -> DriveOffer:
+        place = "drives."
+        self._known(table, tuple(DriveOffer.__dataclass_fields__), place)
+        if "tbw" in table and "dwpd" in table:
+            raise self._refusal(f"{place}dwpd", table["dwpd"], "says the same as tbw; give one of them")
+        preset = self._text(table, place, "preset", None)
+        return DriveOffer(
+            preset=preset,
+            count=self._whole(table, place, "count", None, 2, MOST_DRIVES),
+            capacity=self._quantity(table, place, "capacity", bytes_of, None),
+            price=self._optional(table, place, "price"),
+            currency=self._text(table, place, "currency", "USD"),
+            tbw=self._quantity(table, place, "tbw", bytes_of, None) if "tbw" in table else None,
+            dwpd=self._optional(table, place, "dwpd"),
+            warranty_years=self._number(table, place, "warranty_years", 5.0, most=100.0),
+            mttf_hours=self._number(table, place, "mttf_hours", MTTF_HOURS),
+            uber=self._number(table, place, "uber", UBER, most=1e-3),
+            watts=self._optional(table, place, "watts"),
+        )
+
+    def _layout(self, place: str, table: Mapping[str, Any], drives: DriveOffer) -> LayoutChoice:
+        level = self._text(table, place, "level", None)
+        if level not in REDUNDANCY:
+            raise self._refusal(f"{place}level", level, f"must be one of {', '.join(REDUNDANCY)}")
+        settings = {key: value for key, value in table.items() if key not in ("name", "level", "spares")}
+        if "members" in settings:
+            raise self._refusal(f"{place}members", settings["members"], "follows from drives.count less the spares")
+        spares = self._whole(table, place, "spares", 0, 0, drives.count - 2)
+        if "copies" in settings:
+            self._whole(settings, place, "copies", None, 2, drives.count - spares)
+        parities = REDUNDANCY[level]
+        least = 2 if parities is None else parities + 2
+        if drives.count - spares < least:
+            raise self._refusal("drives.count", drives.count, f"{level} needs {least} beside {spares} spares")
+        name = self._text(table, place, "name", level.upper().replace("RAID", "RAID-"))
+        return LayoutChoice(name, level, spares, settings)
+
+    def _load(self, table: Mapping[str, Any]) -> PlannedLoad:
+        place = "workload."
+        self._known(table, tuple(PlannedLoad.__dataclass_fields__), place)
+        scenario = self._text(table, place, "scenario", None) if "scenario" in table else None
+        if (scenario is None) == ("written_per_day" not in table):
+            raise self._refusal("workload", None, "needs written_per_day, or the scenario whose workload runs")
+        clash = [key for key in ("read_percent", "size", "pattern") if key in table and scenario is not None]
+        if clash:
+            raise self._refusal(place + clash[0], table[clash[0]], "is said by the scenario")
+        read_percent = self._number(table, place, "read_percent", 70.0, least=0.0, most=100.0)
+        if read_percent >= 100.0:
+            raise self._refusal(f"{place}read_percent", 100, "must be below 100: what is written has a rate")
+        return PlannedLoad(
+            written_per_day=None if scenario else self._quantity(table, place, "written_per_day", bytes_of, None),
+            scenario=scenario,
+            read_percent=read_percent,
+            size=int(self._quantity(table, place, "size", bytes_of, 4096)),
+            pattern=self._text(table, place, "pattern", "uniform"),
+            active_hours=self._number(table, place, "active_hours", 24.0, most=24.0),
+        )
+
+    def _refusal(self, place: str, value: Any, limit: str) -> PlanError:
+        return PlanError(f"{self._source}: {place} = {'absent' if value is None else value}: {limit}")
+
+    def _known(self, table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
+        for name in table:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+                raise PlanError(f"{self._source}: {place}{name}: unknown setting; {hint}")
+
+    def _table(self, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        value = content.get(name)
+        if not isinstance(value, Mapping):
+            raise self._refusal(name, value, "must be a table")
+        return value
+
+    def _text(self, table: Mapping[str, Any], place: str, name: str, default: str | None) -> str:
+        value = table.get(name, default)
+        if not isinstance(value, str) or not value:
+            raise self._refusal(place + name, value, "must be a text")
+        return value
+
+    def _whole(
+        self, table: Mapping[str, Any], place: str, name: str, default: int | None, least: int, most: int
+    ) -> int:
+        value = table.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self._refusal(place + name, value, f"must be a whole number within {least} to {most}")
+        return value
+
+    def _number(
+        self, table: Mapping[str, Any], place: str, name: str, default: float, *, least: float | None = None,
+        most: float = math.inf,
+    ) -> float:  # fmt: skip
+        value = table.get(name, default)
+        limit = "must be a number above 0" if least is None else f"must be a number from {least:g} on"
+        limit += f", at most {most:g}" if most < math.inf else ""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._refusal(place + name, value, limit)
+        if not (value > 0.0 if least is None else value >= least) or not value <= most or math.isinf(value):
+            raise self._refusal(place + name, value, limit)
+        return float(value)
+
+    def _optional(self, table: Mapping[str, Any], place: str, name: str) -> float | None:
+        return self._number(table, place, name, 0.0) if name in table else None
+
+    def _quantity(
+        self, table: Mapping[str, Any], place: str, name: str, of: Callable[[Any], Any], default: float | None
+    ) -> float:
+        value = table.get(name, default)
+        if value is None:
+            raise self._refusal(place + name, value, "must be given")
+        try:
+            found = float(of(value)) if isinstance(value, (int, str)) else float(value)
+        except (TypeError, ValueError) as error:
+            raise self._refusal(place + name, value, "must be a number with its unit, such as 7.68TB or 20s") from error
+        if not 0.0 < found < math.inf:
+            raise self._refusal(place + name, value, "must be above 0")
+        return found

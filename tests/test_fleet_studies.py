@@ -1,0 +1,213 @@
+"""Do fleets begin where field studies, real clusters and measured drives end?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import outlast
+from outlast import fleet
+from outlast.fleet import calculators
+from outlast.fleet.drives import cycles_per_year, hazard_of
+from outlast.fleet.lives import wilson
+from outlast.fleet.together import shares_together, weekly_pair
+
+YEAR = 8760.0
+
+
+def test_the_weekly_pair_of_netapp() -> None:
+    """FAST 2020: a group loses a drive with 0.0504 % in a week, with 9.39 % in the week after a loss. Calibrated."""
+    said = {
+        "preset": "netapp",
+        "years": 10,
+        "cluster": {"racks": 10, "nodes": 100, "drives": 18},
+        "placement": {"kind": "aligned"},
+        "repair": {"hours": 10},
+    }
+    week, after = weekly_pair(fleet.planned(fleet.read(said)), 8)
+    assert week == pytest.approx(0.000504, rel=0.1)
+    assert after == pytest.approx(0.0939, rel=0.1)
+    # Without the preset's neighbours weeks are independent.
+    alone = {**said, "preset": "", "drive": {"afr": 0.00143}}
+    week, after = weekly_pair(fleet.planned(fleet.read(alone)), 8)
+    assert after < 3 * week
+
+
+def test_the_shares_of_alibaba() -> None:
+    """FAST 2021: 12.9 % of failures have another one in their node within half an hour, 18.2 % in their rack."""
+    said = {
+        "preset": "alibaba",
+        "years": 4,
+        "cluster": {"racks": 60, "nodes": 16, "drives": 12},
+        "placement": {"kind": "aligned"},
+        "repair": {"hours": 1},
+    }
+    plan = fleet.planned(fleet.read(said))
+    shares = shares_together(plan, lives=16)
+    assert shares["node"] == pytest.approx(0.129, abs=0.02)
+    assert shares["rack"] == pytest.approx(0.182, abs=0.02)
+    chance = shares_together(plan, lives=16, shuffled=True)
+    assert chance["node"] < 0.005 and chance["rack"] < 0.02
+
+
+def cluster(folder: Path, **changes: Any) -> dict[str, Any]:
+    """Files of a cluster of eight OSDs on four hosts, with a pool of two placement groups of three copies."""
+    dump = {
+        "pools": [{"pool": 1, "pool_name": "rbd", "size": 3}, {"pool": 2, "pool_name": "meta", "size": 2}],
+        "osds": [{"osd": osd, "in": 1, "up": 1} for osd in range(8)],
+    }
+    stats = [
+        {"pgid": "1.0", "acting": [0, 2, 4], "stat_sum": {"num_bytes": 3000}},
+        {"pgid": "1.1", "acting": [2, 4, 6], "stat_sum": {"num_bytes": 1000}},
+        {"pgid": "1.2", "acting": [1, 2, 2147483647], "stat_sum": {"num_bytes": 1000}},
+        {"pgid": "2.0", "acting": [1, 3], "stat_sum": {"num_bytes": 1}},
+    ]
+    tree = {
+        "nodes": [
+            {"id": -1, "type": "root", "children": [-10, -11]},
+            {"id": -10, "type": "rack", "children": [-2, -3]},
+            {"id": -11, "type": "rack", "children": [-4, -5]},
+            *({"id": -2 - host, "type": "host", "children": [2 * host, 2 * host + 1]} for host in range(4)),
+            *({"id": osd, "type": "osd"} for osd in range(8)),
+        ]
+    }
+    files = {"osd.json": dump, "pg.json": {"pg_map": {"pg_stats": stats}}, "tree.json": tree} | changes
+    for name, content in files.items():
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return {
+        "code": {"kind": "copies", "copies": 3},
+        "placement": {
+            "kind": "ceph",
+            "osd_dump": str(folder / "osd.json"),
+            "pg_dump": str(folder / "pg.json"),
+            "osd_tree": str(folder / "tree.json"),
+            "pool": "rbd",
+        },
+    }
+
+
+def test_the_map_of_a_ceph_cluster_is_played(tmp_path: Path) -> None:
+    plan = fleet.planned(fleet.read(cluster(tmp_path)))
+    # OSDs 0, 2, 4, 6 hold data, each on a host of its own, two hosts in a rack.
+    assert plan.layout.groups.tolist() == [0, 1, 2, 1, 2, 3]
+    assert plan.layout.node == [0, 1, 2, 3] and plan.layout.rack == [0, 0, 1, 1]
+    assert plan.layout.piece_bytes == 2000.0
+    said = cluster(tmp_path) | {"study": {"elasticities": False, "lives": 3}}
+    result = fleet.study(said)
+    assert result["fleet"]["groups"] == 2 and result["fleet"]["user_bytes"] == 4000.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"osd.json": "{"}, "osd.json: not JSON"),
+        ({"osd.json": {"pools": 3}}, "osd.json: pools = 3: must be a list"),
+        (
+            {"osd.json": {"pools": [{"pool_name": "rbd", "size": 4, "pool": 1}]}},
+            "pools[0].size = 4: the code has 3 pieces",
+        ),
+        (
+            {"osd.json": {"pools": [{"pool_name": "x", "size": 3, "pool": 1}]}},
+            'pools = "rbd": no such pool; there are x',
+        ),
+        ({"pg.json": {"pg_stats": [{"pgid": "one"}]}}, 'pg_stats[0].pgid = "one": must be a placement group'),
+        ({"pg.json": {"pg_stats": [{"pgid": "1.0", "acting": [0, 1, 99]}]}}, "acting = [0, 1, 99]: has an OSD that"),
+        (
+            {"pg.json": {"pg_stats": [{"pgid": "1.0", "acting": [0, 1, True]}]}},
+            "acting = [0, 1, true]: has an OSD that",
+        ),
+        ({"pg.json": {"pg_stats": []}}, "pg_stats = 0: no placement group of pool 1 has 3 pieces"),
+        ({"tree.json": {"nodes": []}}, "nodes = 0: an OSD with data is in no host"),
+        ({"tree.json": {"nodes": [{"type": 1}]}}, "nodes[0].type = 1: must be the type of a bucket"),
+        ({"osd.json": "NaN"}, "osd.json: NaN is no number"),
+    ],
+)
+def test_maps_that_are_wrong_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(outlast.ScenarioError) as error:
+        fleet.planned(fleet.read(cluster(tmp_path, **changes)))
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_rates_of_failure_by_age() -> None:
+    """A Weibull distribution of shape 1 has one rate; steps of shape 2 add up to its cumulative hazard."""
+    ages, rates = hazard_of(fleet.read({"drive": {"weibull_shape": 1.0, "weibull_scale": 100.0}}))
+    assert rates == pytest.approx([1.0 / (100.0 * YEAR)] * len(ages))
+    ages, rates = hazard_of(fleet.read({"drive": {"weibull_shape": 2.0, "weibull_scale": 10.0}}))
+    width = np.diff([*ages, 30.0 * YEAR])
+    assert float(np.dot(width, rates)) == pytest.approx((30.0 / 10.0) ** 2, rel=1e-9)
+    ages, rates = hazard_of(fleet.read({"drive": {"ages": [0, 1, 5], "afr_by_age": [0.02, 0.005, 0.1]}}))
+    assert ages == [0.0, YEAR, 5 * YEAR] and rates[1] < rates[0] < rates[2]
+
+
+def test_wear_comes_from_a_result_of_a_run(tmp_path: Path) -> None:
+    """Write amplification of a run → cycles a year → the age at which cells are worn."""
+    result = outlast.run("demo", {"workload.synthetic.requests": 200000})
+    result.write(tmp_path / "run")
+    per_year = cycles_per_year(result.summary, dwpd=1.0)
+    device, amplification = result.summary["device"], result.summary["write_amplification"]["total"]
+    assert per_year == pytest.approx(365 * amplification * device["capacity_bytes"] / device["raw_bytes"])
+    drive = {"afr": 0.005, "result": str(tmp_path / "run"), "endurance": 3000, "dwpd": 1.0, "wear_afr": 0.5}
+    plan = fleet.planned(fleet.read({"drive": drive, "cluster": {"nodes": 2}}))
+    assert plan.hazard[0][1] == pytest.approx(3000 / per_year * YEAR)
+    assert plan.hazard[1][1] > 100 * plan.hazard[1][0]
+    with pytest.raises(outlast.ScenarioError, match=r"repair\.result"):
+        fleet.planned(fleet.read({"repair": {"result": str(tmp_path / "run")}}))
+
+
+def test_rebuilds_take_as_long_as_bandwidths_allow() -> None:
+    def hours(**tables: Any) -> float:
+        whole = {
+            "cluster": {"racks": 4, "nodes": 10, "drives": 10},
+            "drive": {"capacity": "10TB", "used": 0.5},
+        } | tables
+        return fleet.planned(fleet.read(whole)).rebuild_hours
+
+    # One drive is written: 5 TB at 100 MB/s.
+    aligned = {"kind": "aligned", "apart": "node"}
+    assert hours(placement=aligned, repair={"drive_mb_s": 100}) == pytest.approx(5e12 / 100e6 / 3600)
+    # 399 others read six pieces and write one for each that is missing.
+    spread = {"kind": "declustered", "pieces": 100, "apart": "node"}
+    assert hours(placement=spread, repair={"drive_mb_s": 100}) == pytest.approx(7 * 5e12 / 399 / 100e6 / 3600, rel=1e-3)
+    # Four racks move it all.
+    limited = hours(placement=spread, repair={"drive_mb_s": 100, "rack_mb_s": 1000})
+    assert limited == pytest.approx(7 * 5e12 / 4 / 1000e6 / 3600, rel=1e-3)
+
+
+def test_public_calculators_on_their_own_inputs() -> None:
+    period, year = calculators.backblaze(0.00405, 6.5)
+    assert (f"{period:.4e}", f"{year:.4e}") == ("1.3098e-13", "7.3549e-12")
+    # Without overlap of periods a chain with the same mean repair finds more: 17+3 in a year.
+    chain = outlast.models.loss_by(YEAR, 20, 3, 1 / outlast.models.failure_rate(0.00405), 156, parallel_repair=True)
+    assert chain > year
+    # `RADOS(EnterpriseDisk(), copies=3).p_failure()`: 1 − e^−(826e-9·8766), times (1 − e^−(826e-9·200·R))².
+    recovery = 1 / 6 + 2e12 * 0.75 / (50e6 * 200) / 3600
+    expected = -np.expm1(-826e-9 * 8766) * np.expm1(-826e-9 * 200 * recovery) ** 2
+    assert calculators.ceph_rados(826.0) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_the_third_copy_has_to_be_in_the_same_group() -> None:
+    """A factor near eighty with the defaults of Ceph's model, as the guide says."""
+    drive = {"capacity": 2e12, "used": 0.75, "afr": float(-np.expm1(-826e-9 * YEAR))}
+    said = {
+        "years": 1,
+        "cluster": {"racks": 25, "nodes": 20, "drives": 1},
+        "drive": drive,
+        "code": {"kind": "copies", "copies": 3},
+        "placement": {"kind": "declustered", "pieces": 200},
+        "repair": {"detection_hours": 1 / 6, "hours": 1 / 24, "order": "turn"},
+        "study": {"elasticities": False, "lives": 3},
+    }
+    lost = fleet.study(said)["loss_by_year"][0]["groups_lost"]["mean"]
+    assert lost * 3 / 500 == pytest.approx(1.04e-13, rel=0.1)
+    assert f"{calculators.ceph_rados(826.0):.3g}" == "8.55e-12"
+
+
+def test_wilson_holds_what_was_counted() -> None:
+    low, high = wilson(0, 100)
+    assert low == 0.0 and 0.03 < high < 0.04
+    low, high = wilson(50, 100)
+    assert low < 0.5 < high and high - low == pytest.approx(0.192, abs=0.005)
