@@ -208,7 +208,7 @@ impl<'a> FleetMachine<'a> {
         let Some(event) = self.due.pop() else { return };
         match event.due {
             DueEvent::PieceEnd { piece } if self.is_end(piece, event.at) => {
-                self.return_piece(piece, unreadable)
+                self.return_piece(piece, unreadable);
             }
             DueEvent::PieceEnd { .. } => {}
             DueEvent::Contagion { drive, age } => {

@@ -93,7 +93,7 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
         "ioengine" => job.engine = Some(engine(text(entry)?)?),
         "numjobs" => job.numjobs = count(text(entry)?, 4096)?,
         "size" | "io_size" | "io_limit" | "offset" | "fileoffset" | "offset_increment" => {
-            extents(job, entry)?
+            extents(job, entry)?;
         }
         "offset_align" => {
             let align = values::size(text(entry)?)?;
