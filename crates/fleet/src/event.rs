@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What is due at a moment.
+/// Event that is due at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum DueEvent {
     /// A missing piece is back; void if its end is another by now.

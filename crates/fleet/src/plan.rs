@@ -51,7 +51,7 @@ pub struct FleetSettings {
     pub retire_at: Option<f64>,
 }
 
-/// Where a burst or a contagion reaches.
+/// Reach of a burst or a contagion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureDomain {

@@ -30,7 +30,7 @@ impl IntervalEstimate {
     }
 }
 
-/// What a rare-event method found.
+/// Findings of a rare-event method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RareLosses {
     /// Losses by the end of each year.

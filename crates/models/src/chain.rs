@@ -20,7 +20,7 @@ pub struct LossChain {
     loss: Vec<f64>,
 }
 
-/// What a chain does within a length of time, from each state.
+/// Course of a chain within a length of time, from each state.
 struct ChainPassage {
     /// Probability of being in state j at the end, having begun in i.
     stay: Vec<Vec<f64>>,

@@ -52,7 +52,7 @@ pub struct FleetMachine<'a> {
     tally: FleetTally,
 }
 
-/// What a machine does about unreadable data.
+/// Treatment of unreadable data by a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnreadableData {
     /// It draws whether there are some.

@@ -1,6 +1,6 @@
 //! What a machine counts.
 
-/// What made a drive fail, or data be lost.
+/// Cause of a drive's failure, or of a loss of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossCause {
     /// The hazard of the drive's age, by step of its table: 0 is the youngest.

@@ -31,7 +31,7 @@ pub struct SlcCacheConfig {
     /// Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_size: Option<Bytes>,
-    /// What a write of the host does when the cache is full. Default: `direct`.
+    /// Course of a write of the host when the cache is full. Default: `direct`.
     #[serde(default)]
     pub when_full: WhenFull,
     /// Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default: never.
@@ -50,7 +50,7 @@ pub struct SlcCacheConfig {
     pub endurance: Option<u32>,
 }
 
-/// What a write of the host does when the SLC cache is full.
+/// Course of a write of the host when the SLC cache is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {

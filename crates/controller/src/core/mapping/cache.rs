@@ -4,7 +4,7 @@ use crate::op::UnitWork;
 use outlast_units::Nanos;
 use outlast_units::slab::{NIL, Slab};
 
-/// Where a page of the table is.
+/// Place of a page of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum Whereabouts {
     /// On flash only.
