@@ -56,8 +56,8 @@ fn check_snapshot(life: &mut Life, seed: u64, after: u64) -> Result<(), TestCase
     twin.go_on(after);
     prop_assert_eq!(life.figures(), twin.figures());
     let now = life.model.now;
-    let [one, other] = [&life, &twin].map(|life| life.model.ssd.power_figures(now));
-    prop_assert_eq!(one, other);
+    let power = |life: &Life| life.model.ssd.power_figures(now);
+    prop_assert_eq!(power(life), power(&twin));
     prop_assert!(written(&life.model.ssd) == written(&twin.model.ssd), "they have gone on differently");
     twin.model.settle_down();
     twin.model.read_everything();
