@@ -321,12 +321,16 @@ class Device(Setting):
     """Promises of the drive's maker, which results show beside the measured figures. Absent: none."""
     defects: DeviceDefects
     """Bad and worn-out blocks."""
+    energy: DeviceEnergy
+    """Energy that the drive draws. Absent: not counted, and the drive never sleeps."""
     ftl: DeviceFtl
     """The flash translation layer."""
     geometry: DeviceGeometry
     """How the flash is laid out."""
     hazards: DeviceHazards
     """Random failures. Default: none."""
+    heat: DeviceHeat
+    """Heat and throttling. Absent: the drive is never too warm."""
     model: Setting
     """Name shown in results.
     Default: "ssd".
@@ -520,6 +524,43 @@ class DeviceDefects(Setting):
     Default: 0.0.
     """
 
+class DeviceEnergy(Setting):
+    active_watts: Setting
+    """Power of the controller and its memory while commands of the host are in progress, W."""
+    channel_watts: Setting
+    """Power of each channel while it moves data, at both of its ends, W.
+    Default: 0.0.
+    """
+    die_watts: Setting
+    """Power of each die while it works or holds data, W; data sheets of flash give a current that hardly differs
+    between reads, programs and erasures.
+    Default: 0.0.
+    """
+    erase_joules: Setting
+    """Energy of a block that is erased, beside the power of its die, J.
+    Default: 0.0.
+    """
+    idle_watts: Setting
+    """Power of the controller and its memory while none is, before any state of `states` is entered, W."""
+    link_watts: Setting
+    """Power of the host link for each direction in which data moves, W. Needs `controller.link`.
+    Default: 0.0.
+    """
+    program_joules: Setting
+    """Energy of a page that is programmed, beside the power of its die, J.
+    Default: 0.0.
+    """
+    read_joules: Setting
+    """Energy of a page that is read, beside the power of its die, J.
+    Default: 0.0.
+    """
+    states: Setting
+    """States of rest, each deeper than the one before. Default: none.
+    - after: Pause of the host after which the state is entered, the time to enter it included.
+    - exit: Time for which the next command waits.
+    - watts: Power of the controller and its memory in this state, W.
+    """
+
 class DeviceFtl(Setting):
     allocation: Setting
     """Order in which consecutive program operations go over channels, chips ("ways"), dies and planes.
@@ -660,13 +701,12 @@ class DeviceFtlMapCache(Setting):
     lies in the drive's.
     """
     prefetch: Setting
-    """Pages after a missing one that are read with it when the page before was the one that was missing last. 0 to
-    64. Default: 0.
+    """Pages after a missing one that are read with it when the page before was the one that was missing last. 0 to 64.
+    Default: 0.
     """
     size: Setting
     """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
-    for each core and what
-    `prefetch` adds.
+    for each core and what `prefetch` adds.
     """
 
 class DeviceFtlMapFlush(Setting):
@@ -740,6 +780,36 @@ class DeviceHazards(Setting):
     `block`, `plane`, `die` and `chip`, such as `{ block = 2.5, die = 0.01 }`; each 0 to 1e9. Default: none, which
     runs of minutes would hardly see.
     """
+
+class DeviceHeat(Setting):
+    ambient: Setting
+    """Temperature of the air, °C. Default: 25."""
+    case_capacity: Setting
+    """Heat capacity of the case with flash, board and heatsink, J/K."""
+    case_to_air: Setting
+    """Thermal resistance between case and air, K/W: small with a heatsink."""
+    controller_capacity: Setting
+    """Heat capacity of the controller, J/K."""
+    controller_to_case: Setting
+    """Thermal resistance between controller and case, K/W."""
+    every: Setting
+    """Time between two looks at the sensor, 100 us to 10 s; power counts as constant in between. Default: 10 ms."""
+    shutdown: DeviceHeatShutdown
+    """Shut-down. Default: never."""
+    start: Setting
+    """Temperature of both nodes at the beginning, °C. Default: that of a drive that has been idle for a long time."""
+    throttle: Setting
+    """Steps of throttling, each hotter than the one before. Default: none.
+    - from: Temperature of the controller at which it begins, °C.
+    - rate: Bytes a second of reads and writes that are let in meanwhile.
+    - until: Temperature of the controller at which it ends, °C; below `from`.
+    """
+
+class DeviceHeatShutdown(Setting):
+    from_: Setting
+    """Temperature of the controller at which the drive stops, °C."""
+    until: Setting
+    """Temperature of the controller at which it takes commands again, °C; below `from`."""
 
 class DeviceMount(Setting):
     checkpoint_every: Setting
