@@ -59,6 +59,13 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
+    if limit.name == "heat":
+        share = percent(summary["energy"]["heat"]["throttled_share"])
+        text = (
+            f"Heat limits the rate of {short(iops)} requests a second: the drive let commands in slowly, or not at "
+            f"all, for {share} of the time; the busiest part, {part.label}, is busy {percent(part.busy)}."
+        )
+        return Sentence("limit", text, figures | dict(named(summary, "energy.heat.throttled_share")))
     if limit.name == "host_rate":
         load = f"the {short(iops)} requests a second that it asks for are served"
         if not served.is_as_asked(summary):
