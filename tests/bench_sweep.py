@@ -1,4 +1,4 @@
-"""What a sweep costs beside its runs: `make bench-sweep`, in CPU-milliseconds a point.
+"""Cost of a sweep beside its runs: `make bench-sweep`, in CPU-milliseconds a point.
 
 `resumed`: points of which every run is kept already, from the sweep's file to its data set, its report and its
 summary. `run`: tiny points that are simulated by this process, less what their simulations alone take.

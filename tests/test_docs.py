@@ -24,6 +24,48 @@ from patience import PATIENCE_S
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ZONED = """\
+name = "zoned"
+
+[device.geometry]
+channels = 4
+chips_per_channel = 2
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 48
+pages_per_block = 12
+page_size = "16KiB"
+
+[device.timing]
+read = "40us"
+program = "300us"
+erase = "3500us"
+bus = "800MB/s"
+
+[device.ftl]
+
+[device.controller]
+write_buffer = "4MiB"
+
+[device.zones]
+count = 30
+max_active = 4
+
+[workload.zoned]
+size = "64KiB"
+queue_depth = 4
+read_percent = 30
+bytes = "200MiB"
+finish_at = 0.7
+
+[precondition]
+fill = "sequential"
+fill_fraction = 0.5
+overwrite = "none"
+
+[run]
+window = "20ms"
+"""
 MOUNTS = {"torture"}
 """Pages whose examples mount file systems."""
 
@@ -184,6 +226,18 @@ def placed_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.fixture(scope="module")
+def mechanism_results(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Folders of finished runs of drives with energy and heat, an SLC cache, a part of their map, and zones."""
+    folder = tmp_path_factory.mktemp("mechanisms")
+    for name in ("heat", "slc-cache", "map-cache"):
+        scenario = ROOT / "scenarios" / "examples" / f"{name}.toml"
+        call("run", str(scenario), "--out", name, "--quiet", cwd=folder)
+    (folder / "zoned.toml").write_text(ZONED)
+    call("run", "zoned.toml", "--out", "zoned", "--quiet", cwd=folder)
+    return [folder / name for name in ("heat", "slc-cache", "map-cache", "zoned")]
+
+
 def test_every_figure_is_documented_and_no_other(
     demo_result: Path,
     weak_result: Path,
@@ -198,6 +252,7 @@ def test_every_figure_is_documented_and_no_other(
     lacking_result: Path,
     limited_result: Path,
     placed_result: Path,
+    mechanism_results: list[Path],
 ) -> None:
     drives = (
         demo_result,
@@ -209,6 +264,7 @@ def test_every_figure_is_documented_and_no_other(
         causes_result,
         lacking_result,
         placed_result,
+        *mechanism_results,
     )
     arrays = (array_result, outlived_result, repair_result, limited_result)
     real = set().union(*(figures_of(result) for result in (*drives, *arrays)))
@@ -230,15 +286,17 @@ def test_every_column_is_documented(
     jobs_result: Path,
     causes_result: Path,
     placed_result: Path,
+    mechanism_results: list[Path],
 ) -> None:
     import polars as pl
 
     from outlast.result import TABLES
 
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text().split("## Tables")[1]
+    whole = (demo_result, weak_result, array_result, jobs_result, causes_result, placed_result)
     files = {
         file.name: file
-        for folder in (demo_result, weak_result, array_result, jobs_result, causes_result, placed_result)
+        for folder in (*whole, *mechanism_results)
         for file in sorted(folder.glob("*.parquet"))
         if file.name != "requests.parquet"  # the log, of which the guide tells
     }

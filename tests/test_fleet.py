@@ -113,7 +113,9 @@ def test_a_cluster_plays_the_same_lives() -> None:
     from distributed import LocalCluster
 
     said = small(study={"lives": 12, "elasticities": False})
-    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
         assert fleet.study(said, on=cluster.scheduler_address) == fleet.study(said)
         with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must say how many"):
             fleet.study(small(study={"lives": 0, "elasticities": False}), on=cluster.scheduler_address)

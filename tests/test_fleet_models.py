@@ -19,7 +19,7 @@ def exact_loss(rates: list[list[Fraction]], loss: list[Fraction], time: Fraction
     states = len(loss)
     generator = [[*row, loss[i]] for i, row in enumerate(rates)] + [[Fraction(0)] * (states + 1)]
     for i in range(states):
-        generator[i][i] = -sum(generator[i][:i] + generator[i][i + 1 :])
+        generator[i][i] = -sum(generator[i][:i] + generator[i][i + 1 :], Fraction(0))
     halvings = 12
     step = time / 2**halvings
     power = [[Fraction(int(i == j)) for j in range(states + 1)] for i in range(states + 1)]
@@ -34,7 +34,7 @@ def exact_loss(rates: list[list[Fraction]], loss: list[Fraction], time: Fraction
         # Ninety digits are kept: subtraction costs some twenty of them.
         total = [[Fraction(round(value * 10**90), 10**90) for value in row] for row in total]
         total = [
-            [sum(total[i][k] * total[k][j] for k in range(states + 1)) for j in range(states + 1)]
+            [sum((total[i][k] * total[k][j] for k in range(states + 1)), Fraction(0)) for j in range(states + 1)]
             for i in range(states + 1)
         ]
     return total[0][states]

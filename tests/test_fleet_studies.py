@@ -148,6 +148,7 @@ def test_wear_comes_from_a_result_of_a_run(tmp_path: Path) -> None:
     result = outlast.run("demo", {"workload.synthetic.requests": 200000})
     result.write(tmp_path / "run")
     per_year = cycles_per_year(result.summary, dwpd=1.0)
+    assert per_year is not None
     device, amplification = result.summary["device"], result.summary["write_amplification"]["total"]
     assert per_year == pytest.approx(365 * amplification * device["capacity_bytes"] / device["raw_bytes"])
     drive = {"afr": 0.005, "result": str(tmp_path / "run"), "endurance": 3000, "dwpd": 1.0, "wear_afr": 0.5}

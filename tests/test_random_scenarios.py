@@ -243,7 +243,8 @@ SHAPES: tuple[Settings, ...] = (
 def test_what_has_a_cause_and_was_not_programmed_are_the_program_units_that_failed(shape: Settings) -> None:
     """A die fails, and no data waits in the buffer at the end, as every write is on flash before it completes."""
     own = generate.case(30082)
-    plain = {"controller": {"write_cache": "off"}, "ftl": {"map_flush": None}, "hazards": None, "repair": None}
+    ftl = {"map_flush": None, "map_cache": None}
+    plain = {"controller": {"write_cache": "off"}, "ftl": ftl, "hazards": None, "repair": None}
     settings = merged(merged(own.settings, {"device": plain}), {"device": shape})
     own = generate.Case(own.seed, settings, own.files, own.requests)
     found = run.outcome(own)

@@ -48,8 +48,8 @@ MOST_SETTINGS = 359
 `device.ftl.gc.token.rate`, and `device.controller.pauses.every` and `length`, the three of `device.placement`,
 `namespace`, `expect`, the eight of `workload.trace.columns`, of which the example `trace-columns` sets each, the ten of
 `device.zones` with the twelve of `workload.zoned`, `device.controller.command_costs.append`, the eleven of
-`device.slc_cache`, the three of `device.ftl.map_cache`, and the nine of `device.energy` with the ten of `device.heat`,
-of which the example `heat` sets each.
+`device.slc_cache`, the three of `device.ftl.map_cache`, which the example `map-cache` sets, and the nine of
+`device.energy` with the ten of `device.heat`, of which the example `heat` sets each.
 """
 
 

@@ -31,7 +31,11 @@ def test_every_cell_is_a_part_of_the_preset_and_changes_no_time_of_it() -> None:
 
 
 def test_a_finish_with_little_left_takes_a_program() -> None:
-    (cell,) = [own for own in PAPER.figure("finish").cells(SETTING) if own.labels["written"] == "1 block"]
+    (cell,) = [
+        own
+        for own in next(own for own in PAPER.figures if own.name == "finish").cells(SETTING)
+        if own.labels["written"] == "1 block"
+    ]
     scenario = cells.prepare(cell, 1).scenario
     changes = {
         "device.geometry.pages_per_block": 27,

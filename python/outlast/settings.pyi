@@ -705,8 +705,8 @@ class DeviceFtlMapCache(Setting):
     Default: 0.
     """
     size: Setting
-    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page
-    for each core and what `prefetch` adds.
+    """Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least two pages
+    for each core, and as many more as `prefetch` says.
     """
 
 class DeviceFtlMapFlush(Setting):
@@ -1189,7 +1189,7 @@ class DeviceSlcCache(Setting):
     0.
     """
     when_full: Setting
-    """What a write of the host does when the cache is full. Default: `direct`.
+    """Course of a write of the host when the cache is full. Default: `direct`.
     - direct: It goes to superblocks with all bits at once.
     - fold: It waits until a part of the cache has been folded.
     """

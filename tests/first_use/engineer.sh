@@ -1,7 +1,7 @@
-# An engineer has a data sheet and fio's JSON of a drive, and asks what limits the drive and whether suspension helps.
+# An engineer has the data sheet of a drive, and asks what limits the drive and whether suspension helps.
 outlast fit sheet.toml -o drive.toml --points points
-outlast run drive.toml --set run.capacity_scale=64 --out out/drive --quiet
+outlast run drive.toml --out out/drive --quiet
 outlast explain out/drive
 suspend='{ erase = true, program = true, overhead = "40us", limit = 8 }'
-outlast run drive.toml --set run.capacity_scale=64 --set "device.timing.suspend=$suspend" --out out/suspend --quiet
+outlast run drive.toml --set "device.timing.suspend=$suspend" --out out/suspend --quiet
 outlast compare out/drive out/suspend

@@ -19,8 +19,8 @@ from foreign_configs import ssdconfig, workload  # noqa: E402 - of the tests bes
 
 TASKS = sorted(path.stem for path in HERE.glob("*.sh"))
 SHEET = """\
-name = "ACME 7.68"
-capacity = "7.68TB"
+name = "ACME 480"
+capacity = "480GB"
 [sheet]
 read = 6800
 write = 4000
@@ -36,7 +36,7 @@ def prepare(folder: Path) -> None:
     (folder / "sheet.toml").write_text(SHEET, encoding="utf-8")
     (folder / "ssdconfig.xml").write_text(ssdconfig(), encoding="utf-8")
     (folder / "workload.xml").write_text(
-        workload({"Total_Requests_To_Generate": 50_000, "Stop_Time": 0}), encoding="utf-8"
+        workload({"Total_Requests_To_Generate": 250_000, "Stop_Time": 0}), encoding="utf-8"
     )
 
 

@@ -180,3 +180,21 @@ def test_fio_finds_what_it_wrote_whoever_goes_away_meanwhile(folder: Path) -> No
         assert guest.value(name) == "0", "\n".join(guest.said[-60:])
     assert guest.value("disconnected") == "yes"
     assert [guest.value(f"kill {time}") for time in range(1, 6)] == ["kept"] * 5
+
+
+def test_file_systems_are_filled_and_read_again(folder: Path) -> None:
+    drive = {
+        "extends": "demo",
+        "device": {"geometry": {"blocks_per_plane": 64}, "ftl": {"capacity": "384MiB"}},
+        "precondition": {"fill": "none", "overwrite": "none"},
+    }
+    programs = (*NVME_PROGRAMS, "/usr/sbin/mkfs.xfs", "/usr/sbin/xfs_repair")
+    with ExitStack() as stack:
+        served = stack.enter_context(outlast.serve(drive, nvme=True, speed=1.0))
+        guest = stack.enter_context(machine("nvme_files.sh", folder, [served], 8, (*NVME_MODULES, "xfs"), programs))
+        assert not list(guest.questions())
+    # The first is full, with less than its last file.
+    assert (int(guest.value("ext4 files")) < 6, guest.value("xfs files")) == (True, "6")
+    for kind in ("ext4", "xfs"):
+        assert guest.value(f"{kind} again") == guest.value(kind), kind
+    assert guest.value("xfs check") == "0"

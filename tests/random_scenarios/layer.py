@@ -73,6 +73,10 @@ def layer(draw: Draw, shape: Shape, protected: bool) -> Settings:
     if draw.chance(0.15):
         flush = draw.fill(MAP_FLUSH)
         settings["map_flush"] = flush if {"interval", "written"} & flush.keys() else flush | {"interval": "5ms"}
+        if draw.chance(0.4):
+            ahead = draw.one((0, 0, 2))
+            pages = (2 + ahead + draw.whole(0, 12)) * shape.cores
+            settings["map_cache"] = {"size": f"{pages * shape.unit_kib}KiB", "prefetch": ahead}
     return settings
 
 

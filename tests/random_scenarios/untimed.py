@@ -20,7 +20,7 @@ DRIVE_WRITES = 3
 """Written while it is counted; half as much before."""
 BY_TIME: Settings = {
     "device": {
-        "ftl": dict.fromkeys(("wear_leveling", "map_flush")),
+        "ftl": dict.fromkeys(("wear_leveling", "map_flush", "map_cache")),
         "controller": dict.fromkeys(("coalesce", "hold_back")),
         "protection": {"partial": None},
     },

@@ -99,7 +99,7 @@ fn run(scenario: &str) -> (RunResult, Vec<[u64; 6]>) {
     (result, rows)
 }
 
-/// What the program prints: a row of numbers for each request, and the last line.
+/// Output of the program: a row of numbers for each request, and the last line.
 fn replayed(scenario: &str, requests: &[[u64; 6]]) -> (Vec<[u64; 4]>, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("scenario.toml");

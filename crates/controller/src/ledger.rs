@@ -13,63 +13,16 @@
 //! switched off it costs a branch that is not taken. The engine takes the parts with each completion (`engine/src/requests.rs`), sums them by latency
 //! (`splits.rs`), and passes rows of the log to Python in pieces (decision 0062).
 
+mod story;
+
 use crate::commands::HostRequestId;
 use crate::op::UnitWork;
 use outlast_device::{LatencyCause as Cause, LatencyParts, Tag};
-use outlast_flash::{DieActivity, ReadAccount};
+use outlast_flash::ReadAccount;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{ListMap, Nanos};
 use std::collections::BTreeMap;
-
-/// Where the time went until `until`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Story {
-    until: Nanos,
-    parts: LatencyParts,
-}
-
-impl Story {
-    fn begun(at: Nanos) -> Self {
-        Self { until: at, parts: LatencyParts::default() }
-    }
-
-    /// All since the last word, until `now`, went into `cause`.
-    fn spend(&mut self, now: Nanos, cause: Cause) {
-        debug_assert!(now >= self.until, "{cause:?} until {now}, after something until {}", self.until);
-        self.parts[cause] += (now - self.until).0;
-        self.until = now;
-    }
-
-    /// Waited for an entry of the mapping table.
-    fn waits_for_map(&mut self, since: Nanos, until: Nanos) {
-        self.spend(since.max(self.until), Cause::Firmware);
-        self.spend(until.max(self.until), Cause::Map);
-    }
-
-    /// A read of which `way` tells has ended now; until it began, `before` was the cause.
-    fn read(&mut self, now: Nanos, way: &ReadAccount, before: Cause) {
-        self.spend(now - way.total(), before);
-        for (activity, cause) in ACTIVITIES {
-            self.parts[cause] += way.waited[activity as usize].0;
-        }
-        self.parts[Cause::Sensing] += way.sensing.0;
-        self.parts[Cause::Channel] += way.channel.0;
-        self.parts[Cause::Rereads] += way.rereads.0;
-        self.until = now;
-    }
-}
-
-/// What it counts for that a die does while a read waits for it.
-const ACTIVITIES: [(DieActivity, Cause); DieActivity::COUNT] = [
-    // A die at rest waits for what its firmware is about to have it do.
-    (DieActivity::Rest, Cause::Firmware),
-    (DieActivity::Read, Cause::DieRead),
-    (DieActivity::Program, Cause::DieProgram),
-    (DieActivity::Erase, Cause::DieErase),
-    (DieActivity::Internal, Cause::DieCollection),
-    (DieActivity::Suspend, Cause::Suspend),
-    (DieActivity::Channel, Cause::Channel),
-];
+use story::Story;
 
 /// A command that is worked on.
 #[derive(Clone, Copy, Debug, Default)]

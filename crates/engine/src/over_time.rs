@@ -43,18 +43,6 @@ struct UtilisationSample {
     power: Vec<PowerFigures>,
 }
 
-/// The SLC caches of `drives` together; `None` where one has none.
-fn caches(drives: &[(u64, &Ssd)]) -> Option<SlcCacheFigures> {
-    let all: Option<Vec<SlcCacheFigures>> = drives.iter().map(|(_, ssd)| Some(ssd.slc_cache()?.1)).collect();
-    Some(all?.into_iter().sum())
-}
-
-/// Energy and heat of each of `drives`; empty where one counts none.
-fn powers(at: Nanos, drives: &[(u64, &Ssd)]) -> Vec<PowerFigures> {
-    let all: Option<Vec<PowerFigures>> = drives.iter().map(|(_, ssd)| ssd.power_figures(at)).collect();
-    all.unwrap_or_default()
-}
-
 impl UtilisationSample {
     fn of(at: Nanos, drives: &[(u64, &Ssd)]) -> Self {
         let mut valid = [0; VALID_STEPS];
@@ -72,8 +60,8 @@ impl UtilisationSample {
             valid,
             cycles: CycleCounts::of(drives),
             handles: sum_by_handle(drives.iter().map(|(_, ssd)| PlacementView::of(ssd).counts())),
-            slc_cache: caches(drives),
-            power: powers(at, drives),
+            slc_cache: slc_cache::caches(drives),
+            power: energy::powers(at, drives),
         }
     }
 }

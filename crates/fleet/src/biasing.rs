@@ -6,11 +6,11 @@
 //! much likelier it was than in the real world, until nothing is missing or data are lost. The sum is the expected number of times that this
 //! happens, from which the probability of a loss differs by its square.
 
-use crate::machine::Cause;
-use crate::segments::Segment;
-use crate::splitting::Effort;
-use crate::statistics::{BATCHES, Rare, Weights};
-use crate::{Fleet, Machine};
+use crate::machine::LossCause;
+use crate::segments::HazardSegment;
+use crate::splitting::PathEffort;
+use crate::statistics::{BATCHES, LossWeights, RareLosses};
+use crate::{Fleet, FleetMachine};
 use outlast_units::rng::{mix, sub_seed};
 
 /// Share of segments in which a drive is made to fail.
@@ -19,34 +19,34 @@ const FAILS: f64 = 0.5;
 const CONTINUATIONS: u32 = 16;
 
 /// Expected number of losses by the end of each year; of each moment in which pieces are missing, at most one.
-pub fn biasing(fleet: &Fleet, effort: &Effort) -> Rare {
+pub fn biasing(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
     let mut events = 0;
-    let batches: Vec<Weights> = (0..BATCHES)
+    let batches: Vec<LossWeights> = (0..BATCHES)
         .map(|batch| {
             let seed = mix(sub_seed(effort.seed, "biasing") ^ mix(batch));
-            let mut losses = Weights::new(effort.years as usize, effort.year_hours);
+            let mut losses = LossWeights::new(effort.years as usize, effort.year_hours);
             for path in 0..effort.paths {
                 play(fleet, effort, mix(seed ^ mix(u64::from(path))), &mut losses, &mut events);
             }
-            let mut whole = Weights::new(effort.years as usize, effort.year_hours);
+            let mut whole = LossWeights::new(effort.years as usize, effort.year_hours);
             whole.add_part(&losses, 1.0 / f64::from(effort.paths));
             whole
         })
         .collect();
-    Rare::of_batches(&batches, events)
+    RareLosses::of_batches(&batches, events)
 }
 
 /// One path. While nothing is missing the first failure is not waited for, as in splitting: each length of time counts with the probability
 /// that a drive fails in it.
-fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events: &mut u64) {
+fn play(fleet: &Fleet, effort: &PathEffort, seed: u64, losses: &mut LossWeights, events: &mut u64) {
     let horizon = f64::from(effort.years) * effort.year_hours;
-    let mut machine = Machine::new(fleet, seed);
-    let mut segment = Segment::default();
+    let mut machine = FleetMachine::new(fleet, seed);
+    let mut segment = HazardSegment::default();
     loop {
         let known = machine.losses().len();
         if machine.level() > 0 {
             // A burst, or a failure that was not forced: the path goes on without counting what the continuations count.
-            if !machine.step(horizon, crate::machine::Unreadable::Drawn) {
+            if !machine.step(horizon, crate::machine::UnreadableData::Drawn) {
                 break;
             }
             continue;
@@ -56,10 +56,10 @@ fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events:
         if hazard > 0.0 {
             let share = -(-hazard).exp_m1();
             let hours = -(machine.unit() * (-hazard).exp_m1()).ln_1p() / segment.rate;
-            let drive = segment.draw(&mut machine);
             let mut begun = machine.clone();
+            begun.reseed((machine.unit() * (1u64 << 53) as f64) as u64);
             begun.pass((machine.now() + hours).min(segment.end));
-            begun.fail_by_age(drive);
+            segment.strike(&mut begun);
             // Expected number of such moments: one for each time that it happens, of which the path itself plays `share`.
             continued(&begun, known, share, horizon, &mut machine, losses, events);
             if machine.unit() < share {
@@ -81,12 +81,12 @@ fn play(fleet: &Fleet, effort: &Effort, seed: u64, losses: &mut Weights, events:
 
 /// Continues a moment some times, and adds the losses to which that leads.
 fn continued(
-    begun: &Machine,
+    begun: &FleetMachine,
     known: usize,
     weight: f64,
     horizon: f64,
-    chance: &mut Machine,
-    losses: &mut Weights,
+    chance: &mut FleetMachine,
+    losses: &mut LossWeights,
     events: &mut u64,
 ) {
     for _ in 0..CONTINUATIONS {
@@ -99,9 +99,9 @@ fn continued(
 }
 
 /// Plays a machine until nothing is missing, with failures as frequent as repairs.
-fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, losses: &mut Weights) {
+fn biased(machine: &mut FleetMachine, known: usize, mut weight: f64, horizon: f64, losses: &mut LossWeights) {
     let read_failure = machine.fleet().plan.read_failure;
-    let mut segment = Segment::default();
+    let mut segment = HazardSegment::default();
     loop {
         if let Some(loss) = machine.losses().get(known) {
             losses.add(loss.at, loss.cause, weight);
@@ -115,22 +115,30 @@ fn biased(machine: &mut Machine, known: usize, mut weight: f64, horizon: f64, lo
         let hours = segment.hours(machine);
         if segment.rate > 0.0 && hours > 0.0 {
             if machine.unit() < FAILS {
-                let index = (machine.unit() * segment.drives.len() as f64) as usize;
+                // A burst is one more choice, where one could hit.
+                let choices = segment.drives.len() + usize::from(segment.burst_rate > 0.0);
+                let index = (machine.unit() * choices as f64) as usize;
+                let is_burst = index == segment.drives.len();
                 let after = machine.unit() * hours;
                 // Density of this drive failing first, over that with which it was made to: uniform in drive and time.
-                let real = segment.rate_at(index) * (-segment.rate * after).exp();
-                weight *= real * segment.drives.len() as f64 * hours / FAILS;
+                let rate = if is_burst { segment.burst_rate } else { segment.rate_at(index) };
+                let real = rate * (-segment.rate * after).exp();
+                weight *= real * choices as f64 * hours / FAILS;
                 machine.pass(machine.now() + after);
                 if weight == 0.0 {
                     return;
                 }
-                machine.fail_by_age(segment.drives[index]);
+                if is_burst {
+                    segment.strike_by_burst(machine);
+                } else {
+                    machine.fail_by_age(segment.drives[index]);
+                }
                 continue;
             }
             weight *= (-segment.rate * hours).exp() / (1.0 - FAILS);
         }
         if read_failure > 0.0 && segment.ends_critically(machine) {
-            losses.add(segment.end, Cause::Unreadable, weight * read_failure);
+            losses.add(segment.end, LossCause::Unreadable, weight * read_failure);
             weight *= 1.0 - read_failure;
         }
         if !segment.play(machine, horizon) {

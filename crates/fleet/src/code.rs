@@ -8,7 +8,7 @@ pub(crate) const PIECES_MAX: u32 = 64;
 /// A code over the pieces of a group, each on a drive of its own. Pieces are numbered as each variant says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-pub enum Code {
+pub enum GroupCode {
     /// Any `parity` pieces of `data + parity` may be missing: Reed-Solomon, RAID-5, RAID-6; copies are `data = 1`.
     Mds {
         /// Pieces with data.
@@ -41,7 +41,7 @@ pub enum Code {
     },
 }
 
-impl Code {
+impl GroupCode {
     /// Pieces of a group.
     pub const fn pieces(self) -> u32 {
         match self {

@@ -1,37 +1,37 @@
 //! Whole fleets, played and counted.
 
-use crate::{Cause, Fleet, Loss, Machine, Tally};
+use crate::{Fleet, FleetMachine, FleetTally, GroupLoss, LossCause};
 use outlast_units::rng::{mix, sub_seed};
 
 /// One fleet over its years.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Life {
+pub struct FleetLife {
     /// Losses, in order of time.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<GroupLoss>,
     /// Moment in hours and drive of every failure.
     pub failures: Vec<(f64, u32)>,
     /// Counts and times.
-    pub tally: Tally,
+    pub tally: FleetTally,
 }
 
 /// The `number`-th fleet of `seed`, played for `hours`.
-pub fn life(fleet: &Fleet, hours: f64, seed: u64, number: u64) -> Life {
-    let mut machine = Machine::new(fleet, mix(sub_seed(seed, "crude") ^ mix(number)));
+pub fn life(fleet: &Fleet, hours: f64, seed: u64, number: u64) -> FleetLife {
+    let mut machine = FleetMachine::new(fleet, mix(sub_seed(seed, "crude") ^ mix(number)));
     machine.run(hours);
-    Life {
+    FleetLife {
         losses: machine.losses().to_vec(),
         failures: machine.failures().to_vec(),
         tally: machine.tally().clone(),
     }
 }
 
-impl Cause {
+impl LossCause {
     /// Name of the cause in results.
     pub fn name(self) -> String {
         match self {
             Self::Age(step) => format!("age-{step}"),
             Self::Die => "die".into(),
-            Self::Burst(scope) => format!("burst-{}", Machine::scope_name(scope)),
+            Self::Burst(scope) => format!("burst-{}", FleetMachine::scope_name(scope)),
             Self::Contagion => "contagion".into(),
             Self::Unreadable => "unreadable".into(),
         }

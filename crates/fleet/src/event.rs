@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// What is due at a moment.
+/// Event that is due at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Due {
+pub(crate) enum DueEvent {
     /// A missing piece is back; void if its end is another by now.
     PieceEnd { piece: u32 },
     /// A drive fails because another one did.
@@ -15,22 +15,22 @@ pub(crate) enum Due {
 
 /// A moment in hours with what is due; the earliest is the greatest, as a heap gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Event {
+pub(crate) struct FleetEvent {
     pub(crate) at: f64,
     /// Order of arrival: of two at one moment the first comes first.
     pub(crate) number: u64,
-    pub(crate) due: Due,
+    pub(crate) due: DueEvent,
 }
 
-impl Eq for Event {}
+impl Eq for FleetEvent {}
 
-impl PartialOrd for Event {
+impl PartialOrd for FleetEvent {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Event {
+impl Ord for FleetEvent {
     fn cmp(&self, other: &Self) -> Ordering {
         other.at.total_cmp(&self.at).then(other.number.cmp(&self.number))
     }

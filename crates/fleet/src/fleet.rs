@@ -1,16 +1,16 @@
 //! A plan that can be played, with what is looked up often.
 
-use crate::plan::{Plan, PlanError, Scope};
+use crate::plan::{FailureDomain, FleetError, FleetSettings};
 
 /// A plan that has been checked, with what is looked up often.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    pub(crate) plan: Plan,
+    pub(crate) plan: FleetSettings,
     /// Pieces of each drive: `piece_starts[d]..piece_starts[d + 1]` of `pieces`.
     piece_starts: Vec<u32>,
     pieces: Vec<u32>,
     /// Drives by node, rack and site.
-    members: [Lists; 3],
+    members: [DomainMembers; 3],
     /// True if no two groups share a drive.
     pub(crate) is_disjoint: bool,
     /// Rate that no drive exceeds.
@@ -19,13 +19,13 @@ pub struct Fleet {
 
 /// Lists of drives, one for each node, rack or site.
 #[derive(Clone, Debug, Default)]
-struct Lists {
+struct DomainMembers {
     starts: Vec<u32>,
     drives: Vec<u32>,
     of_drive: Vec<u32>,
 }
 
-impl Lists {
+impl DomainMembers {
     fn new(of_drive: Vec<u32>) -> Self {
         let count = of_drive.iter().max().map_or(0, |most| *most as usize + 1);
         let mut starts = vec![0u32; count + 1];
@@ -54,7 +54,7 @@ impl Fleet {
     ///
     /// # Errors
     /// What is wrong with the plan, in one line.
-    pub fn new(plan: Plan) -> Result<Self, PlanError> {
+    pub fn new(plan: FleetSettings) -> Result<Self, FleetError> {
         plan.check()?;
         let (drives, width) = (plan.node.len(), plan.code.pieces() as usize);
         let mut piece_starts = vec![0u32; drives + 1];
@@ -72,14 +72,15 @@ impl Fleet {
             if *place > piece_starts[drive as usize]
                 && pieces[*place as usize - 1] as usize / width == piece / width
             {
-                return Err(PlanError(format!("group {}: has two pieces on drive {drive}", piece / width)));
+                return Err(FleetError(format!("group {}: has two pieces on drive {drive}", piece / width)));
             }
             pieces[*place as usize] = piece as u32;
             *place += 1;
         }
         let racks: Vec<u32> = plan.node.iter().map(|&node| plan.rack[node as usize]).collect();
         let sites = racks.iter().map(|&rack| plan.site[rack as usize]).collect();
-        let members = [Lists::new(plan.node.clone()), Lists::new(racks), Lists::new(sites)];
+        let members =
+            [DomainMembers::new(plan.node.clone()), DomainMembers::new(racks), DomainMembers::new(sites)];
         let highest_rate = plan.hazard.highest() * plan.frailty.iter().copied().fold(0.0, f64::max);
         Ok(Self { plan, piece_starts, pieces, members, is_disjoint, highest_rate })
     }
@@ -106,18 +107,23 @@ impl Fleet {
     }
 
     /// Drives that share a node, rack or site with a drive, itself included.
-    pub(crate) fn neighbours(&self, drive: u32, scope: Scope) -> &[u32] {
+    pub(crate) fn neighbours(&self, drive: u32, scope: FailureDomain) -> &[u32] {
         let lists = &self.members[scope as usize];
         lists.list(lists.of_drive[drive as usize] as usize)
     }
 
+    /// Node, rack or site of a drive.
+    pub(crate) fn domain_of(&self, drive: u32, scope: FailureDomain) -> usize {
+        self.members[scope as usize].of_drive[drive as usize] as usize
+    }
+
     /// Number of nodes, racks or sites that have drives.
-    pub(crate) fn domains(&self, scope: Scope) -> usize {
+    pub(crate) fn domains(&self, scope: FailureDomain) -> usize {
         self.members[scope as usize].starts.len() - 1
     }
 
     /// Drives of one of them.
-    pub(crate) fn domain(&self, scope: Scope, index: usize) -> &[u32] {
+    pub(crate) fn domain(&self, scope: FailureDomain, index: usize) -> &[u32] {
         self.members[scope as usize].list(index)
     }
 

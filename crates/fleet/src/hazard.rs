@@ -5,14 +5,14 @@ use serde::Deserialize;
 /// Failures per hour of one drive by its age, in steps: infant, steady, wear-out.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Hazard {
+pub struct AgeHazard {
     /// Ages in hours at which the rate changes, rising; the first is 0.
     pub from: Vec<f64>,
     /// Failures per hour from that age on.
     pub rate: Vec<f64>,
 }
 
-impl Hazard {
+impl AgeHazard {
     /// One rate at every age.
     pub fn constant(rate: f64) -> Self {
         Self { from: vec![0.0], rate: vec![rate] }

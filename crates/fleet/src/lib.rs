@@ -1,6 +1,6 @@
 //! Many drives over years: when they fail, how they are repaired, and when data are lost.
 //!
-//! A [`Plan`] says where pieces of data are and what happens to drives. A [`Machine`] plays it by events: failures of drives, bursts, repairs.
+//! A [`FleetSettings`] says where pieces of data are and what happens to drives. A [`FleetMachine`] plays it by events: failures of drives, bursts, repairs.
 //! Its cost grows with events, not with drives or time. [`crude`] plays whole fleets and counts. What never happens in such runs is found by
 //! [`splitting`] (paths that come nearer to a loss are continued many times) and by [`biasing`] (failures are made frequent, and each path
 //! is weighed by how much more frequent they were): two methods that share nothing but the machine.
@@ -22,10 +22,13 @@ mod segments;
 pub mod splitting;
 mod statistics;
 
-pub use code::Code;
+pub use code::GroupCode;
 pub use fleet::Fleet;
-pub use hazard::Hazard;
-pub use machine::{Cause, Loss, Machine, Tally};
-pub use placement::{Choice, Placement};
-pub use plan::{Burst, Contagion, Distribution, Order, Plan, PlanError, Repair, Scope};
-pub use statistics::{Estimate, Rare};
+pub use hazard::AgeHazard;
+pub use machine::{FleetMachine, FleetTally, GroupLoss, LossCause};
+pub use placement::{DriveChoice, GroupPlacement};
+pub use plan::{
+    FailureBurst, FailureDomain, FleetError, FleetSettings, NeighbourFailure, RepairOrder, RepairPolicy,
+    RepairTimes,
+};
+pub use statistics::{IntervalEstimate, RareLosses};

@@ -2,7 +2,7 @@
 //! they depend on each other; so what is too rare to be met in a fleet is looked for in one group of it.
 
 use crate::Fleet;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{FleetError, FleetSettings};
 
 impl Fleet {
     /// A fleet of the `group`-th group alone: its drives, and their neighbours if failures bring failures of neighbours. Its pieces have random
@@ -10,10 +10,10 @@ impl Fleet {
     ///
     /// # Errors
     /// A group that there is not.
-    pub fn one_group(&self, group: usize) -> Result<Self, PlanError> {
+    pub fn one_group(&self, group: usize) -> Result<Self, FleetError> {
         let (plan, width) = (&self.plan, self.plan.code.pieces() as usize);
         if group >= self.groups() {
-            return Err(PlanError(format!("group {group}: there are {}", self.groups())));
+            return Err(FleetError(format!("group {group}: there are {}", self.groups())));
         }
         let members = &plan.groups[group * width..(group + 1) * width];
         let mut kept = members.to_vec();
@@ -45,7 +45,7 @@ impl Fleet {
                 kept.iter().map(|&drive| list[drive as usize]).collect()
             }
         };
-        let mut own = Plan {
+        let mut own = FleetSettings {
             rack,
             site,
             node,
@@ -83,7 +83,7 @@ impl Fleet {
     }
 }
 
-impl Plan {
+impl FleetSettings {
     /// All but where drives and pieces are.
     fn clone_without_places(&self) -> Self {
         Self {

@@ -1,13 +1,13 @@
 //! Where the pieces of groups are put: at random, on copysets, declustered, or aligned with failure domains.
 
-use crate::plan::{PlanError, Scope};
+use crate::plan::{FailureDomain, FleetError};
 use outlast_units::rng::SplitMix;
 use serde::Deserialize;
 
 /// How drives are chosen for groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-pub enum Choice {
+pub enum DriveChoice {
     /// Drives of each group at random.
     Random {
         /// Groups.
@@ -24,20 +24,20 @@ pub enum Choice {
 /// A choice, and what no two pieces of a group may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Placement {
+pub struct GroupPlacement {
     /// How drives are chosen.
-    pub choice: Choice,
+    pub choice: DriveChoice,
     /// Two pieces of a group are never in one of these; absent for never on one drive.
-    pub apart: Option<Scope>,
+    pub apart: Option<FailureDomain>,
 }
 
-impl Placement {
+impl GroupPlacement {
     /// Drives of each group, one after the other. `domain_of` has the domain of each drive that pieces are to be apart by (the drive itself, if by
     /// none), and `width` is the number of pieces.
     ///
     /// # Errors
     /// Fewer domains than pieces.
-    pub fn groups(&self, domain_of: &[u32], width: usize, seed: u64) -> Result<Vec<u32>, PlanError> {
+    pub fn groups(&self, domain_of: &[u32], width: usize, seed: u64) -> Result<Vec<u32>, FleetError> {
         let mut rng = SplitMix::new(seed, "placement");
         let mut domains = vec![Vec::new(); domain_of.iter().max().map_or(0, |most| *most as usize + 1)];
         for (drive, &domain) in domain_of.iter().enumerate() {
@@ -45,14 +45,14 @@ impl Placement {
         }
         domains.retain(|domain: &Vec<u32>| !domain.is_empty());
         if domains.len() < width {
-            return Err(PlanError(format!(
+            return Err(FleetError(format!(
                 "a group of {width} pieces needs {width} domains to be apart in, and there are {}",
                 domains.len()
             )));
         }
         match self.choice {
-            Choice::Random { groups } => Ok(at_random(&domains, groups, width, &mut rng)),
-            Choice::Permutations { count } => {
+            DriveChoice::Random { groups } => Ok(at_random(&domains, groups, width, &mut rng)),
+            DriveChoice::Permutations { count } => {
                 let mut groups = Vec::with_capacity(domain_of.len() * count as usize);
                 for _ in 0..count {
                     permutation(&mut domains, domain_of, width, &mut rng, &mut groups);

@@ -1,6 +1,6 @@
 //! A fleet as data: drives in nodes, racks and sites, groups of pieces on them, what fails and how it is repaired.
 
-use crate::{Code, Hazard};
+use crate::{AgeHazard, GroupCode};
 use serde::Deserialize;
 use std::fmt;
 
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 27;
 /// A fleet. Times are hours, rates are per hour.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct FleetSettings {
     /// Node of each drive.
     #[serde(default)]
     pub node: Vec<u32>,
@@ -24,9 +24,9 @@ pub struct Plan {
     #[serde(default)]
     pub groups: Vec<u32>,
     /// The code of all groups.
-    pub code: Code,
+    pub code: GroupCode,
     /// Failures of a drive by age.
-    pub hazard: Hazard,
+    pub hazard: AgeHazard,
     /// Ages of the drives at the start; one for all, or one each.
     #[serde(default)]
     pub age: Vec<f64>,
@@ -40,21 +40,21 @@ pub struct Plan {
     /// Hours in which a drive repairs a die failure by itself; a drive with a failed die is replaced if absent.
     pub die_repair: Option<f64>,
     /// Drives that fail because one of their neighbours did.
-    pub contagion: Vec<Contagion>,
+    pub contagion: Vec<NeighbourFailure>,
     /// Failures of many drives at once.
-    pub bursts: Vec<Burst>,
+    pub bursts: Vec<FailureBurst>,
     /// How failed drives are repaired.
-    pub repair: Repair,
+    pub repair: RepairPolicy,
     /// Probability that the repair of a piece on which all depends meets unreadable data.
     pub read_failure: f64,
     /// Age at which a drive is replaced before it fails; absent for never.
     pub retire_at: Option<f64>,
 }
 
-/// Where a burst or a contagion reaches.
+/// Reach of a burst or a contagion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scope {
+pub enum FailureDomain {
     /// Drives of one node.
     Node,
     /// Drives of one rack.
@@ -66,9 +66,9 @@ pub enum Scope {
 /// After a failure another drive of the same node, rack or site fails with `probability`, within `window` hours, uniformly.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Contagion {
+pub struct NeighbourFailure {
     /// Whence the other drive is taken.
-    pub scope: Scope,
+    pub scope: FailureDomain,
     /// Probability of one more failure; below 1, since it causes others in turn.
     pub probability: f64,
     /// Hours within which it comes.
@@ -78,9 +78,9 @@ pub struct Contagion {
 /// Each node, rack or site has a burst at `rate` per hour, in which each of its drives fails with `probability`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Burst {
+pub struct FailureBurst {
     /// What has the burst.
-    pub scope: Scope,
+    pub scope: FailureDomain,
     /// Bursts per hour of each.
     pub rate: f64,
     /// Probability that a drive fails in it.
@@ -90,7 +90,7 @@ pub struct Burst {
 /// How long repairs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Distribution {
+pub enum RepairTimes {
     /// Exponential, with the mean of detection and rebuild together: what Markov chains assume.
     Exponential,
     /// Exactly detection and rebuild.
@@ -100,7 +100,7 @@ pub enum Distribution {
 /// Which pieces of a drive are repaired first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum RepairOrder {
     /// All together, at the end of the rebuild of the drive.
     Together,
     /// One after the other, in any order.
@@ -112,17 +112,17 @@ pub enum Order {
 /// How failed drives are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Repair {
+pub struct RepairPolicy {
     /// Hours until a failure is noticed and its repair may begin.
     pub detection: f64,
     /// Hours of the rebuild of all pieces of a drive.
     pub rebuild: f64,
     /// Distribution of both.
-    pub distribution: Distribution,
+    pub distribution: RepairTimes,
     /// False if rebuilds wait for each other: in a group if groups share no drives, else in the whole fleet.
     pub parallel: bool,
     /// Which pieces come first.
-    pub order: Order,
+    pub order: RepairOrder,
     /// Missing pieces of a group from which on it is repaired: 1 for at once, more for lazy repair.
     pub threshold: u32,
     /// Pieces of a drive, where the fleet is one group of many: its piece has a random place among them. 0: as many as there are.
@@ -133,19 +133,19 @@ pub struct Repair {
 
 /// A plan that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError(pub String);
+pub struct FleetError(pub String);
 
-impl fmt::Display for PlanError {
+impl fmt::Display for FleetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for PlanError {}
+impl std::error::Error for FleetError {}
 
-impl Plan {
-    pub(crate) fn check(&self) -> Result<(), PlanError> {
-        let fail = |message: String| Err(PlanError(message));
+impl FleetSettings {
+    pub(crate) fn check(&self) -> Result<(), FleetError> {
+        let fail = |message: String| Err(FleetError(message));
         let drives = self.node.len();
         if let Some(fault) = self.code.fault() {
             return fail(format!("code: {fault}"));

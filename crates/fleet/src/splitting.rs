@@ -7,15 +7,15 @@
 //! with the probability that none does (a conditional expectation, as in Glasserman's forced transitions). So every path gets on, with a
 //! weight; the next stage begins with as many paths, drawn by weight.
 
-use crate::machine::{Cause, Unreadable};
-use crate::segments::Segment;
-use crate::statistics::{BATCHES, Rare, Weights};
-use crate::{Fleet, Machine};
+use crate::machine::{LossCause, UnreadableData};
+use crate::segments::HazardSegment;
+use crate::statistics::{BATCHES, LossWeights, RareLosses};
+use crate::{Fleet, FleetMachine};
 use outlast_units::rng::{mix, sub_seed};
 
 /// How many paths, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effort {
+pub struct PathEffort {
     /// Paths of each stage of each of ten independent repetitions.
     pub paths: u32,
     /// Years that a path lasts.
@@ -29,20 +29,20 @@ pub struct Effort {
 /// Probability of a loss by the end of each year.
 ///
 /// With 95 % the true one is in the interval; the repetitions say how exact they are.
-pub fn splitting(fleet: &Fleet, effort: &Effort) -> Rare {
+pub fn splitting(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
     let mut events = 0;
-    let batches: Vec<Weights> =
+    let batches: Vec<LossWeights> =
         (0..BATCHES).map(|batch| repetition(fleet, effort, batch, &mut events)).collect();
-    Rare::of_batches(&batches, events)
+    RareLosses::of_batches(&batches, events)
 }
 
-fn repetition(fleet: &Fleet, effort: &Effort, batch: u64, events: &mut u64) -> Weights {
+fn repetition(fleet: &Fleet, effort: &PathEffort, batch: u64, events: &mut u64) -> LossWeights {
     let seed = mix(sub_seed(effort.seed, "splitting") ^ mix(batch));
-    let mut whole = Weights::new(effort.years as usize, effort.year_hours);
-    let mut starts = vec![Machine::new(fleet, seed)];
+    let mut whole = LossWeights::new(effort.years as usize, effort.year_hours);
+    let mut starts = vec![FleetMachine::new(fleet, seed)];
     let mut reached = 1.0;
     for level in 0..fleet.plan.code.pieces() as usize {
-        let mut stage = Stage::new(level, effort);
+        let mut stage = SplitStage::new(level, effort);
         for path in 0..effort.paths {
             let mut machine = starts[path as usize % starts.len()].clone();
             machine.reseed(mix(seed ^ mix(level as u64 * 0x1_0000_0000 + u64::from(path))));
@@ -62,7 +62,7 @@ fn repetition(fleet: &Fleet, effort: &Effort, batch: u64, events: &mut u64) -> W
 }
 
 /// As many machines as `count`, each as often as its weight says, by one draw for all (systematic resampling).
-fn drawn(entrances: Vec<(Machine, f64)>, count: usize, seed: u64) -> Vec<Machine> {
+fn drawn(entrances: Vec<(FleetMachine, f64)>, count: usize, seed: u64) -> Vec<FleetMachine> {
     let total: f64 = entrances.iter().map(|entrance| entrance.1).sum();
     let offset = (mix(seed) >> 11) as f64 / (1u64 << 53) as f64;
     let (mut chosen, mut sum) = (Vec::with_capacity(count), 0.0);
@@ -75,28 +75,28 @@ fn drawn(entrances: Vec<(Machine, f64)>, count: usize, seed: u64) -> Vec<Machine
     chosen
 }
 
-struct Stage<'a> {
+struct SplitStage<'a> {
     level: usize,
     horizon: f64,
-    losses: Weights,
+    losses: LossWeights,
     /// One machine of each path that got on, and the weight with which the path did.
-    entrances: Vec<(Machine<'a>, f64)>,
-    segment: Segment,
+    entrances: Vec<(FleetMachine<'a>, f64)>,
+    segment: HazardSegment,
 }
 
-impl<'a> Stage<'a> {
-    fn new(level: usize, effort: &Effort) -> Self {
+impl<'a> SplitStage<'a> {
+    fn new(level: usize, effort: &PathEffort) -> Self {
         Self {
             level,
             horizon: f64::from(effort.years) * effort.year_hours,
-            losses: Weights::new(effort.years as usize, effort.year_hours),
+            losses: LossWeights::new(effort.years as usize, effort.year_hours),
             entrances: Vec::new(),
-            segment: Segment::default(),
+            segment: HazardSegment::default(),
         }
     }
 
     /// Plays a path of this stage to its end.
-    fn play(&mut self, machine: &mut Machine<'a>) {
+    fn play(&mut self, machine: &mut FleetMachine<'a>) {
         let read_failure = machine.fleet().plan.read_failure;
         let known = machine.losses().len();
         // The weight with which the path has come so far, and that of all ways in which it got on.
@@ -118,12 +118,12 @@ impl<'a> Stage<'a> {
                 }
                 weight *= (-hazard).exp();
                 if read_failure > 0.0 && self.segment.ends_critically(machine) {
-                    self.losses.add(self.segment.end, Cause::Unreadable, weight * read_failure);
+                    self.losses.add(self.segment.end, LossCause::Unreadable, weight * read_failure);
                     weight *= 1.0 - read_failure;
                 }
                 self.segment.play(machine, self.horizon)
             } else {
-                machine.step(self.horizon, Unreadable::Drawn)
+                machine.step(self.horizon, UnreadableData::Drawn)
             };
             if machine.losses().len() > known || machine.level() > self.level {
                 self.take(machine.clone(), known, weight, &mut onward, &mut entrance);
@@ -138,27 +138,26 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The machine in which one of the segment's drives fails before the segment ends.
-    fn failed_within(&self, machine: &mut Machine<'a>, hazard: f64) -> Machine<'a> {
+    /// The machine in which one of the segment's drives fails, or a burst hits some, before the segment ends.
+    fn failed_within(&self, machine: &mut FleetMachine<'a>, hazard: f64) -> FleetMachine<'a> {
         // Exponential, given that it comes in time.
         let hours = -(machine.unit() * (-hazard).exp_m1()).ln_1p() / self.segment.rate;
-        let drive = self.segment.draw(machine);
         let seed = (machine.unit() * (1u64 << 53) as f64) as u64;
         let mut next = machine.clone();
         next.reseed(seed);
         next.pass((machine.now() + hours).min(self.segment.end));
-        next.fail_by_age(drive);
+        self.segment.strike(&mut next);
         next
     }
 
     /// Counts a machine that got on with `weight`: it has lost data, or is one from which the next stage may begin.
     fn take(
         &mut self,
-        mut machine: Machine<'a>,
+        mut machine: FleetMachine<'a>,
         known: usize,
         weight: f64,
         onward: &mut f64,
-        entrance: &mut Option<Machine<'a>>,
+        entrance: &mut Option<FleetMachine<'a>>,
     ) {
         if let Some(loss) = machine.losses().get(known) {
             self.losses.add(loss.at, loss.cause, weight);

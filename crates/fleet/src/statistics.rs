@@ -7,7 +7,7 @@ const STUDENT: f64 = 2.262;
 
 /// A number that was estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Estimate {
+pub struct IntervalEstimate {
     /// Mean of the repetitions.
     pub mean: f64,
     /// Its standard error.
@@ -18,7 +18,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-impl Estimate {
+impl IntervalEstimate {
     /// From repetitions that are independent and alike, ten of them.
     pub(crate) fn of_batches(values: &[f64]) -> Self {
         let count = values.len() as f64;
@@ -30,31 +30,31 @@ impl Estimate {
     }
 }
 
-/// What a rare-event method found.
+/// Findings of a rare-event method.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rare {
+pub struct RareLosses {
     /// Losses by the end of each year.
-    pub by_year: Vec<Estimate>,
+    pub by_year: Vec<IntervalEstimate>,
     /// Share of each cause in the losses by the end.
-    pub causes: Vec<(crate::Cause, f64)>,
+    pub causes: Vec<(crate::LossCause, f64)>,
     /// Events that were played.
     pub events: u64,
 }
 
 /// Weights of losses of one repetition, by year and by cause.
 #[derive(Clone, Debug)]
-pub(crate) struct Weights {
+pub(crate) struct LossWeights {
     year_hours: f64,
     by_year: Vec<f64>,
-    by_cause: std::collections::BTreeMap<crate::Cause, f64>,
+    by_cause: std::collections::BTreeMap<crate::LossCause, f64>,
 }
 
-impl Weights {
+impl LossWeights {
     pub(crate) fn new(years: usize, year_hours: f64) -> Self {
         Self { year_hours, by_year: vec![0.0; years], by_cause: std::collections::BTreeMap::new() }
     }
 
-    pub(crate) fn add(&mut self, at: f64, cause: crate::Cause, weight: f64) {
+    pub(crate) fn add(&mut self, at: f64, cause: crate::LossCause, weight: f64) {
         let year = ((at / self.year_hours) as usize).min(self.by_year.len() - 1);
         self.by_year[year] += weight;
         *self.by_cause.entry(cause).or_default() += weight;
@@ -69,17 +69,17 @@ impl Weights {
     }
 }
 
-impl Rare {
-    pub(crate) fn of_batches(batches: &[Weights], events: u64) -> Self {
+impl RareLosses {
+    pub(crate) fn of_batches(batches: &[LossWeights], events: u64) -> Self {
         let years = batches[0].by_year.len();
         let by_year = (0..years)
             .map(|year| {
                 let sums: Vec<f64> =
                     batches.iter().map(|batch| batch.by_year[..=year].iter().sum()).collect();
-                Estimate::of_batches(&sums)
+                IntervalEstimate::of_batches(&sums)
             })
             .collect();
-        let mut causes = std::collections::BTreeMap::<crate::Cause, f64>::new();
+        let mut causes = std::collections::BTreeMap::<crate::LossCause, f64>::new();
         for (&cause, weight) in batches.iter().flat_map(|batch| &batch.by_cause) {
             *causes.entry(cause).or_default() += weight;
         }

@@ -3,13 +3,13 @@
 use crate::support::{hourly, separate};
 use outlast_fleet::biasing::biasing;
 use outlast_fleet::crude::life;
-use outlast_fleet::splitting::{Effort, splitting};
-use outlast_fleet::{Cause, Fleet, Plan};
+use outlast_fleet::splitting::{PathEffort, splitting};
+use outlast_fleet::{FailureBurst, FailureDomain, Fleet, FleetSettings, LossCause};
 use outlast_models::mttdl::ParityArray;
 
 const YEAR: f64 = 8760.0;
 
-fn exact(plan: &Plan, devices: u32, parities: u32) -> f64 {
+fn exact(plan: &FleetSettings, devices: u32, parities: u32) -> f64 {
     let array = ParityArray {
         devices,
         parities,
@@ -20,11 +20,11 @@ fn exact(plan: &Plan, devices: u32, parities: u32) -> f64 {
         scrub_rate: 0.0,
         read_failure: plan.read_failure,
     };
-    array.chain().unwrap().loss_by(YEAR, 1).unwrap()[0]
+    array.chain().and_then(|chain| chain.loss_by(YEAR, 1)).expect("a chain")[0]
 }
 
-fn effort(paths: u32) -> Effort {
-    Effort { paths, years: 1, year_hours: YEAR, seed: 7 }
+fn effort(paths: u32) -> PathEffort {
+    PathEffort { paths, years: 1, year_hours: YEAR, seed: 7 }
 }
 
 /// Data, parity, failures a year, hours, all at once, rounded expectation.
@@ -43,14 +43,13 @@ fn is_found_by_two_methods(case: usize) {
     let plan = separate(1, data, parity, hourly(afr), hours, parallel);
     let expected = exact(&plan, data + parity, parity);
     assert!((expected / about).ln().abs() < 0.3, "{expected:e} is not about {about:e}");
-    let fleet = Fleet::new(plan).unwrap();
+    let fleet = Fleet::new(plan).expect("a fleet");
     let methods =
         [("splitting", splitting(&fleet, &effort(6000))), ("biasing", biasing(&fleet, &effort(4000)))];
     for (method, rare) in methods {
         let found = rare.by_year[0];
         let off = found.mean / expected - 1.0;
         let half = 1.5 * (found.high - found.mean) / expected;
-        println!("{method} {about:e}: off {off:+.4}, interval ±{half:.4}, events {}", rare.events);
         assert!(off.abs() < 0.1 && off.abs() < half.max(0.01), "{method} {about:e}: {off:+.4} ±{half:.4}");
     }
 }
@@ -105,7 +104,6 @@ fn counted_losses_are_as_many_as_chains_say() {
             count += groups.len() as f64;
         }
         let mean = expected * fleet.groups() as f64 * lives as f64;
-        println!("{count} losses, {mean} expected");
         assert!(mean > 20.0 && (count - mean).abs() < 4.0 * mean.sqrt(), "{count} losses, {mean} expected");
     }
 }
@@ -113,14 +111,18 @@ fn counted_losses_are_as_many_as_chains_say() {
 /// Unreadable data at the last repair: the chain has the same branch, and methods say what share of losses it causes.
 #[test]
 fn unreadable_data_cause_their_share_of_losses() {
-    let plan = Plan { read_failure: 1e-3, ..separate(1, 6, 2, hourly(0.01), 24.0, false) };
+    let plan = FleetSettings { read_failure: 1e-3, ..separate(1, 6, 2, hourly(0.01), 24.0, false) };
     let expected = exact(&plan, 8, 2);
-    let without = exact(&Plan { read_failure: 0.0, ..plan.clone() }, 8, 2);
+    let without = exact(&FleetSettings { read_failure: 0.0, ..plan.clone() }, 8, 2);
     let fleet = Fleet::new(plan).unwrap();
     for rare in [splitting(&fleet, &effort(2000)), biasing(&fleet, &effort(500))] {
         let off = rare.by_year[0].mean / expected - 1.0;
-        let unreadable: f64 =
-            rare.causes.iter().filter(|(cause, _)| *cause == Cause::Unreadable).map(|(_, share)| share).sum();
+        let unreadable: f64 = rare
+            .causes
+            .iter()
+            .filter(|(cause, _)| *cause == LossCause::Unreadable)
+            .map(|(_, share)| share)
+            .sum();
         assert!(off.abs() < 0.1, "{off:+}");
         assert!(
             (unreadable - (1.0 - without / expected)).abs() < 0.05,
@@ -130,12 +132,32 @@ fn unreadable_data_cause_their_share_of_losses() {
     }
 }
 
+/// Bursts that come once in a billion years, and hit each of eight drives with 0.4: three of them at once, by the binomial distribution.
+#[test]
+fn bursts_too_rare_to_be_met_are_weighed() {
+    let mut plan = separate(1, 6, 2, 0.0, 24.0, true);
+    plan.node = vec![0; 8];
+    plan.rack = vec![0];
+    plan.bursts = vec![FailureBurst { scope: FailureDomain::Node, rate: 1e-9 / YEAR, probability: 0.4 }];
+    let choose = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0];
+    let hits = (3..=8).map(|hits: u8| {
+        choose[usize::from(hits)] * 0.4f64.powi(hits.into()) * 0.6f64.powi((8 - hits).into())
+    });
+    let expected = 1e-9 * hits.sum::<f64>();
+    let fleet = Fleet::new(plan).unwrap();
+    for rare in [splitting(&fleet, &effort(500)), biasing(&fleet, &effort(500))] {
+        let off = rare.by_year[0].mean / expected - 1.0;
+        assert!(off.abs() < 0.05, "{off:+}");
+        assert_eq!(rare.causes.len(), 1);
+    }
+}
+
 /// Losses by the end of each year grow as the chain's do.
 #[test]
 fn years_are_told_apart() {
     let plan = separate(1, 6, 3, hourly(0.01), 60.0, true);
     let fleet = Fleet::new(plan.clone()).unwrap();
-    let rare = splitting(&fleet, &Effort { years: 4, ..effort(3000) });
+    let rare = splitting(&fleet, &PathEffort { years: 4, ..effort(3000) });
     let array = exact(&plan, 9, 3);
     for (year, found) in rare.by_year.iter().enumerate() {
         // Nearly in proportion: loss is rare.
@@ -150,6 +172,6 @@ fn numbers_repeat_by_seed() {
     let fleet = Fleet::new(separate(1, 4, 2, hourly(0.02), 48.0, true)).unwrap();
     let once = splitting(&fleet, &effort(100));
     assert_eq!(once, splitting(&fleet, &effort(100)));
-    assert_ne!(once, splitting(&fleet, &Effort { seed: 8, ..effort(100) }));
+    assert_ne!(once, splitting(&fleet, &PathEffort { seed: 8, ..effort(100) }));
     assert_eq!(life(&fleet, 1e6, 1, 2), life(&fleet, 1e6, 1, 2));
 }

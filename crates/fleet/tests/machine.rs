@@ -2,7 +2,10 @@
 
 use crate::support::{hourly, separate};
 use outlast_fleet::crude::life;
-use outlast_fleet::{Burst, Cause, Code, Contagion, Distribution, Fleet, Hazard, Order, Plan, Repair, Scope};
+use outlast_fleet::{
+    AgeHazard, FailureBurst, FailureDomain, Fleet, FleetSettings, GroupCode, LossCause, NeighbourFailure,
+    RepairOrder, RepairPolicy, RepairTimes,
+};
 use proptest::prelude::*;
 
 const YEAR: f64 = 8760.0;
@@ -10,28 +13,28 @@ const YEAR: f64 = 8760.0;
 /// Sets that are lost, against published counts and by hand.
 #[test]
 fn codes_lose_what_they_should() {
-    let azure = Code::Lrc { data: 12, local: 2, global: 2 };
+    let azure = GroupCode::Lrc { data: 12, local: 2, global: 2 };
     assert_eq!((azure.pieces(), azure.survives()), (16, 3));
     // Any three; four spread over both local groups; four in one local group are lost.
     assert!(!azure.is_lost(0b111) && !azure.is_lost(0b0000_1100_0011) && azure.is_lost(0b1111));
     let lost = (0u64..1 << 16).filter(|set| set.count_ones() == 4 && azure.is_lost(*set)).count();
     // 86 % of four failures can be decoded (Huang et al., section 2.1.2).
     assert!((lost as f64 / 1820.0 - 0.14).abs() < 0.005, "{lost}");
-    let product = Code::Product { rows: 4, columns: 5, row_parity: 1, column_parity: 1 };
+    let product = GroupCode::Product { rows: 4, columns: 5, row_parity: 1, column_parity: 1 };
     assert_eq!((product.pieces(), product.survives()), (20, 3));
     // A rectangle is lost; as many pieces in one row and one column are not.
     assert!(
         product.is_lost(0b00011 | 0b00011 << 5) && !product.is_lost(0b01111) && !product.is_lost(0b11111)
     );
     assert!(
-        Code::Mds { data: 4, parity: 2 }.is_critical(0b11)
-            && !Code::Mds { data: 4, parity: 2 }.is_critical(0b1)
+        GroupCode::Mds { data: 4, parity: 2 }.is_critical(0b11)
+            && !GroupCode::Mds { data: 4, parity: 2 }.is_critical(0b1)
     );
     for wrong in [
-        Code::Mds { data: 0, parity: 2 },
-        Code::Mds { data: 60, parity: 5 },
-        Code::Lrc { data: 12, local: 5, global: 2 },
-        Code::Product { rows: 2, columns: 2, row_parity: 2, column_parity: 0 },
+        GroupCode::Mds { data: 0, parity: 2 },
+        GroupCode::Mds { data: 60, parity: 5 },
+        GroupCode::Lrc { data: 12, local: 5, global: 2 },
+        GroupCode::Product { rows: 2, columns: 2, row_parity: 2, column_parity: 0 },
     ] {
         assert!(wrong.fault().is_some(), "{wrong:?}");
     }
@@ -40,8 +43,8 @@ fn codes_lose_what_they_should() {
 /// Failures by age: each step of the table has its rate over the time that drives spend in it.
 #[test]
 fn drives_fail_by_their_age() {
-    let hazard = Hazard { from: vec![0.0, YEAR, 4.0 * YEAR], rate: vec![4e-6, 1e-6, 1e-5] };
-    let plan = Plan { hazard, ..separate(20_000, 1, 1, 0.0, 1.0, true) };
+    let hazard = AgeHazard { from: vec![0.0, YEAR, 4.0 * YEAR], rate: vec![4e-6, 1e-6, 1e-5] };
+    let plan = FleetSettings { hazard, ..separate(20_000, 1, 1, 0.0, 1.0, true) };
     let fleet = Fleet::new(plan).unwrap();
     let tally = life(&fleet, 6.0 * YEAR, 1, 0).tally;
     // 40 000 drives, few of which are younger than the fleet.
@@ -58,15 +61,15 @@ fn drives_fail_by_their_age() {
 /// A burst in a node hits its drives with the probability given, and groups across nodes are lost by bursts in several only.
 #[test]
 fn bursts_fail_drives_of_one_node() {
-    let burst = Burst { scope: Scope::Node, rate: 1e-4, probability: 0.5 };
-    let mut plan = Plan { bursts: vec![burst], ..separate(10, 2, 1, 0.0, 1e-3, true) };
+    let burst = FailureBurst { scope: FailureDomain::Node, rate: 1e-4, probability: 0.5 };
+    let mut plan = FleetSettings { bursts: vec![burst], ..separate(10, 2, 1, 0.0, 1e-3, true) };
     // Three nodes of ten drives; groups within a node.
     plan.node = (0..30).map(|drive| drive / 10).collect();
     let fleet = Fleet::new(plan.clone()).unwrap();
     let within = life(&fleet, 100.0 * YEAR, 1, 0);
     let expected = 30.0 * 1e-4 * 100.0 * YEAR * 0.5;
     assert!((within.tally.bursts[0] as f64 / expected - 1.0).abs() < 0.2, "{:?}", within.tally);
-    assert!(!within.losses.is_empty() && within.losses.iter().all(|loss| loss.cause == Cause::Burst(0)));
+    assert!(!within.losses.is_empty() && within.losses.iter().all(|loss| loss.cause == LossCause::Burst(0)));
     // One piece in each node: a burst takes one at most.
     plan.groups = (0..10).flat_map(|i| [i, i + 10, i + 20]).collect();
     assert!(life(&Fleet::new(plan).unwrap(), 100.0 * YEAR, 1, 0).losses.is_empty());
@@ -77,7 +80,7 @@ fn bursts_fail_drives_of_one_node() {
 fn failures_bring_failures_of_neighbours() {
     let mut plan = separate(1000, 1, 1, hourly(0.02), 1e-3, true);
     plan.node = (0..2000).map(|drive| drive / 100).collect();
-    plan.contagion = vec![Contagion { scope: Scope::Node, probability: 0.3, window: 24.0 }];
+    plan.contagion = vec![NeighbourFailure { scope: FailureDomain::Node, probability: 0.3, window: 24.0 }];
     let tally = life(&Fleet::new(plan).unwrap(), 50.0 * YEAR, 1, 0).tally;
     let first: u64 = tally.failures_by_age.iter().sum();
     let share = tally.contagions as f64 / first as f64;
@@ -88,13 +91,14 @@ fn failures_bring_failures_of_neighbours() {
 #[test]
 fn lazy_repair_waits_and_die_repair_hurries() {
     let plan = separate(200, 4, 2, hourly(0.05), 24.0, true);
-    let hours = |plan: Plan| life(&Fleet::new(plan).unwrap(), 10.0 * YEAR, 1, 0).tally.group_hours_degraded;
+    let hours =
+        |plan: FleetSettings| life(&Fleet::new(plan).unwrap(), 10.0 * YEAR, 1, 0).tally.group_hours_degraded;
     let eager = hours(plan.clone());
-    let lazy = Repair { threshold: 2, ..plan.repair };
-    assert!(hours(Plan { repair: lazy, ..plan.clone() }) > 50.0 * eager);
+    let lazy = RepairPolicy { threshold: 2, ..plan.repair };
+    assert!(hours(FleetSettings { repair: lazy, ..plan.clone() }) > 50.0 * eager);
     let expected = 200.0 * 6.0 * 0.05 * 10.0 * 24.0;
     assert!((eager / expected - 1.0).abs() < 0.15, "{eager} {expected}");
-    let repaired = hours(Plan { die_share: 0.5, die_repair: Some(0.1), ..plan.clone() });
+    let repaired = hours(FleetSettings { die_share: 0.5, die_repair: Some(0.1), ..plan.clone() });
     assert!((repaired / eager - 0.5).abs() < 0.12, "{repaired} {eager}");
 }
 
@@ -119,29 +123,30 @@ fn pieces_that_miss_most_come_first() {
             drives
         })
         .collect();
-    let repair = Repair {
+    let repair = RepairPolicy {
         detection: 1.0,
         rebuild: 100.0,
-        distribution: Distribution::Fixed,
-        order: Order::Turn,
+        distribution: RepairTimes::Fixed,
+        order: RepairOrder::Turn,
         ..plan.repair
     };
     let lost = |order| {
-        let plan = Plan { repair: Repair { order, ..repair }, ..plan.clone() };
+        let plan = FleetSettings { repair: RepairPolicy { order, ..repair }, ..plan.clone() };
         life(&Fleet::new(plan).unwrap(), 400.0 * YEAR, 5, 0).losses.len()
     };
-    let (together, turn, exposure) = (lost(Order::Together), lost(Order::Turn), lost(Order::Exposure));
+    let (together, turn, exposure) =
+        (lost(RepairOrder::Together), lost(RepairOrder::Turn), lost(RepairOrder::Exposure));
     assert!(together > turn && turn > 2 * exposure, "{together} {turn} {exposure}");
 }
 
 /// Drives that are replaced before they wear out fail less.
 #[test]
 fn retirement_prevents_wear_out() {
-    let hazard = Hazard { from: vec![0.0, 5.0 * YEAR], rate: vec![1e-7, 1e-4] };
-    let plan = Plan { hazard, ..separate(1000, 1, 1, 0.0, 24.0, true) };
-    let run = |plan: Plan| life(&Fleet::new(plan).unwrap(), 10.0 * YEAR, 1, 0).tally;
+    let hazard = AgeHazard { from: vec![0.0, 5.0 * YEAR], rate: vec![1e-7, 1e-4] };
+    let plan = FleetSettings { hazard, ..separate(1000, 1, 1, 0.0, 24.0, true) };
+    let run = |plan: FleetSettings| life(&Fleet::new(plan).unwrap(), 10.0 * YEAR, 1, 0).tally;
     let kept = run(plan.clone());
-    let retired = run(Plan { retire_at: Some(4.9 * YEAR), ..plan });
+    let retired = run(FleetSettings { retire_at: Some(4.9 * YEAR), ..plan });
     assert!(kept.failures_by_age[1] > 1000 && retired.failures_by_age[1] == 0);
     assert!((3980..=4020).contains(&retired.retirements), "{retired:?}");
 }
@@ -150,13 +155,13 @@ fn retirement_prevents_wear_out() {
 fn plans_that_cannot_be_played_are_refused() {
     let plan = separate(2, 2, 1, 1e-6, 24.0, true);
     for (wrong, message) in [
-        (Plan { node: vec![9; 6], ..plan.clone() }, "is not listed"),
-        (Plan { groups: vec![0, 1], ..plan.clone() }, "lists of drives"),
-        (Plan { groups: vec![0, 0, 1, 2, 3, 4], ..plan.clone() }, "two pieces on drive 0"),
-        (Plan { age: vec![0.0; 2], ..plan.clone() }, "one for all drives"),
-        (Plan { die_share: 2.0, ..plan.clone() }, "from 0 to 1"),
-        (Plan { hazard: Hazard::constant(-1.0), ..plan.clone() }, "hazard"),
-        (Plan { repair: Repair { threshold: 2, ..plan.repair }, ..plan.clone() }, "threshold"),
+        (FleetSettings { node: vec![9; 6], ..plan.clone() }, "is not listed"),
+        (FleetSettings { groups: vec![0, 1], ..plan.clone() }, "lists of drives"),
+        (FleetSettings { groups: vec![0, 0, 1, 2, 3, 4], ..plan.clone() }, "two pieces on drive 0"),
+        (FleetSettings { age: vec![0.0; 2], ..plan.clone() }, "one for all drives"),
+        (FleetSettings { die_share: 2.0, ..plan.clone() }, "from 0 to 1"),
+        (FleetSettings { hazard: AgeHazard::constant(-1.0), ..plan.clone() }, "hazard"),
+        (FleetSettings { repair: RepairPolicy { threshold: 2, ..plan.repair }, ..plan.clone() }, "threshold"),
     ] {
         let error = Fleet::new(wrong).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");

@@ -1,17 +1,24 @@
 //! Plans of small fleets.
 
-use outlast_fleet::{Code, Distribution, Hazard, Order, Plan, Repair};
+use outlast_fleet::{AgeHazard, FleetSettings, GroupCode, RepairOrder, RepairPolicy, RepairTimes};
 
 /// Groups that share no drives, each drive in a node of its own: what chains describe.
-pub(crate) fn separate(groups: u32, data: u32, parity: u32, rate: f64, hours: f64, parallel: bool) -> Plan {
+pub(crate) fn separate(
+    groups: u32,
+    data: u32,
+    parity: u32,
+    rate: f64,
+    hours: f64,
+    parallel: bool,
+) -> FleetSettings {
     let drives = groups * (data + parity);
-    Plan {
+    FleetSettings {
         node: (0..drives).collect(),
         rack: vec![0; drives as usize],
         site: vec![0],
         groups: (0..drives).collect(),
-        code: Code::Mds { data, parity },
-        hazard: Hazard::constant(rate),
+        code: GroupCode::Mds { data, parity },
+        hazard: AgeHazard::constant(rate),
         age: vec![0.0],
         frailty: vec![1.0],
         batch: vec![0],
@@ -19,12 +26,12 @@ pub(crate) fn separate(groups: u32, data: u32, parity: u32, rate: f64, hours: f6
         die_repair: None,
         contagion: Vec::new(),
         bursts: Vec::new(),
-        repair: Repair {
+        repair: RepairPolicy {
             detection: 0.0,
             rebuild: hours,
-            distribution: Distribution::Exponential,
+            distribution: RepairTimes::Exponential,
             parallel,
-            order: Order::Together,
+            order: RepairOrder::Together,
             threshold: 1,
             pieces_of_drive: 0,
             shared: 0.0,

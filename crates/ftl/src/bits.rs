@@ -105,13 +105,13 @@ impl BitSet {
 
     /// The first bit from `from` on that is set.
     pub(crate) fn first_from(&self, from: u32) -> Option<u32> {
-        let mut at = from as usize / 64;
-        let mut word = *self.0.get(at)? & u64::MAX << (from % 64);
+        let mut first = from / 64 * 64;
+        let mut word = *self.0.get(first as usize / 64)? & u64::MAX << (from % 64);
         while word == 0 {
-            at += 1;
-            word = *self.0.get(at)?;
+            first += 64;
+            word = *self.0.get(first as usize / 64)?;
         }
-        Some(at as u32 * 64 + word.trailing_zeros())
+        Some(first + word.trailing_zeros())
     }
 
     /// Number of set bits among the `count` bits from `first` on.

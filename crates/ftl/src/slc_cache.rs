@@ -20,7 +20,7 @@ pub struct SlcCacheRules {
     pub share: f64,
     /// Most superblocks that are lent.
     pub most_lent: u32,
-    /// What a write of the host does when the cache is full.
+    /// Course of a write of the host when the cache is full.
     pub when_full: WhenFull,
     /// Share of the cache, above 0 and up to 1, from which on it is folded while the host writes; absent: only for want of space.
     pub fold_from: Option<f64>,
@@ -28,7 +28,7 @@ pub struct SlcCacheRules {
     pub in_idle_time: bool,
 }
 
-/// What a stream of the host does when its superblock is full.
+/// Next step of a stream of the host when its superblock is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextSuperblock {
     /// It opens one in this mode.

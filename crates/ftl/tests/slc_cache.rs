@@ -98,7 +98,7 @@ impl Drawn {
     }
 }
 
-/// What became of a configuration: whether it was refused, and whether anything was folded.
+/// Fate of a configuration: whether it was refused, and whether anything was folded.
 #[derive(Debug, Default)]
 struct Outcome {
     refused: bool,

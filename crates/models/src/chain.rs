@@ -20,8 +20,8 @@ pub struct LossChain {
     loss: Vec<f64>,
 }
 
-/// What a chain does within a length of time, from each state.
-struct Passage {
+/// Course of a chain within a length of time, from each state.
+struct ChainPassage {
     /// Probability of being in state j at the end, having begun in i.
     stay: Vec<Vec<f64>>,
     /// Probability of loss by the end, having begun in i.
@@ -77,7 +77,7 @@ impl LossChain {
         Ok(by_step)
     }
 
-    fn passage(&self, time: f64) -> Result<Passage, DomainError> {
+    fn passage(&self, time: f64) -> Result<ChainPassage, DomainError> {
         not_negative("time", time)?;
         let states = self.loss.len();
         within("states", states as f64, "at most 600", |count| count <= STATES_MAX)?;
@@ -101,10 +101,10 @@ impl LossChain {
     }
 
     /// The passage of a time in which about one step of `pace` happens: `e^−x Σ xⁿ/n! Uⁿ` with `x = pace·time` and `U` the chain of steps.
-    fn series(&self, leaving: &[f64], pace: f64, time: f64) -> Passage {
+    fn series(&self, leaving: &[f64], pace: f64, time: f64) -> ChainPassage {
         let states = self.loss.len();
         let identity = |state| (0..states).map(|to| f64::from(u8::from(to == state))).collect::<Vec<f64>>();
-        let mut power = Passage { stay: (0..states).map(identity).collect(), lost: vec![0.0; states] };
+        let mut power = ChainPassage { stay: (0..states).map(identity).collect(), lost: vec![0.0; states] };
         if pace == 0.0 || time == 0.0 {
             return power;
         }
@@ -129,7 +129,7 @@ impl LossChain {
     }
 }
 
-impl Passage {
+impl ChainPassage {
     /// One step of the chain before this.
     fn after(&self, steps: &[Vec<(usize, f64)>], loss: &[f64], pace: f64) -> Self {
         let states = loss.len();

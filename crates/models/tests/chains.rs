@@ -77,7 +77,7 @@ fn without_repair_loss_is_a_binomial_tail() {
 fn ln_tail(devices: u32, parities: u32, gone: f64) -> f64 {
     let choose = |k: u32| (0..k).fold(1.0, |c, i| c * f64::from(devices - i) / f64::from(i + 1));
     (parities + 1..=devices)
-        .map(|k| choose(k) * gone.powi(k as i32) * (1.0 - gone).powi((devices - k) as i32))
+        .map(|k| choose(k) * gone.powf(k.into()) * (1.0 - gone).powf((devices - k).into()))
         .sum::<f64>()
         .ln()
 }

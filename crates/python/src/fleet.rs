@@ -5,18 +5,21 @@ use crate::guard::unlocked;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use outlast_fleet::biasing::biasing;
 use outlast_fleet::crude::life;
-use outlast_fleet::splitting::{Effort, splitting};
-use outlast_fleet::{Estimate, Fleet, Placement, Plan, PlanError, Rare};
+use outlast_fleet::splitting::{PathEffort, splitting};
+use outlast_fleet::{Fleet, FleetError, FleetSettings, GroupPlacement, IntervalEstimate, RareLosses};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-fn refused(error: PlanError) -> PyErr {
+fn refused(error: FleetError) -> PyErr {
     ScenarioError::new_err(error.0)
 }
 
 fn unread(error: &serde_json::Error) -> PyErr {
     InternalError::new_err(format!("a plan that the package has made cannot be read: {error}"))
 }
+
+/// Moments of failures, and the drives.
+type Failures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>);
 
 /// A fleet that can be played.
 #[pyclass(frozen, module = "outlast._core")]
@@ -39,10 +42,10 @@ impl FleetPlan {
         age: Vec<f64>,
         batch: Vec<u32>,
     ) -> PyResult<Self> {
-        let plan: Plan = serde_json::from_str(settings).map_err(|error| unread(&error))?;
+        let plan: FleetSettings = serde_json::from_str(settings).map_err(|error| unread(&error))?;
         let groups = groups.as_slice()?.to_vec();
         let fleet = unlocked(py, || {
-            Fleet::new(Plan { node, rack, site, groups, age, batch, ..plan }).map_err(refused)
+            Fleet::new(FleetSettings { node, rack, site, groups, age, batch, ..plan }).map_err(refused)
         })?;
         Ok(Self { fleet })
     }
@@ -92,13 +95,7 @@ impl FleetPlan {
     }
 
     /// Moments in hours and drives of all failures in the life of the `number`-th fleet of `seed`.
-    fn failures<'py>(
-        &self,
-        py: Python<'py>,
-        hours: f64,
-        seed: u64,
-        number: u64,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>)> {
+    fn failures<'py>(&self, py: Python<'py>, hours: f64, seed: u64, number: u64) -> PyResult<Failures<'py>> {
         let (times, drives): (Vec<f64>, Vec<u32>) =
             unlocked(py, || Ok(life(&self.fleet, hours, seed, number).failures.into_iter().unzip()))?;
         Ok((times.into_pyarray(py), drives.into_pyarray(py)))
@@ -114,7 +111,7 @@ impl FleetPlan {
         year_hours: f64,
         seed: u64,
     ) -> PyResult<String> {
-        let play: fn(&Fleet, &Effort) -> Rare = match method {
+        let play: fn(&Fleet, &PathEffort) -> RareLosses = match method {
             "splitting" => splitting,
             "biasing" => biasing,
             other => return Err(ScenarioError::new_err(format!("method = {other}: splitting or biasing"))),
@@ -123,8 +120,9 @@ impl FleetPlan {
             return Err(ScenarioError::new_err("paths, years and their hours: above 0"));
         }
         unlocked(py, || {
-            let rare = play(&self.fleet, &Effort { paths, years, year_hours, seed });
-            let of = |found: &Estimate| json!([found.mean, found.standard_error, found.low, found.high]);
+            let rare = play(&self.fleet, &PathEffort { paths, years, year_hours, seed });
+            let of =
+                |found: &IntervalEstimate| json!([found.mean, found.standard_error, found.low, found.high]);
             let causes: Vec<Value> =
                 rare.causes.iter().map(|(cause, share)| json!([cause.name(), share])).collect();
             let by_year: Vec<Value> = rare.by_year.iter().map(of).collect();
@@ -142,7 +140,7 @@ fn fleet_place<'py>(
     width: usize,
     seed: u64,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-    let placement: Placement = serde_json::from_str(placement).map_err(|error| unread(&error))?;
+    let placement: GroupPlacement = serde_json::from_str(placement).map_err(|error| unread(&error))?;
     let groups = unlocked(py, || placement.groups(&domain_of, width, seed).map_err(refused))?;
     Ok(groups.into_pyarray(py))
 }

@@ -36,7 +36,7 @@ pub use clock::ClockMode;
 pub use content::{BaseContent, ContentJournal, serve_content};
 pub use device::{
     ArrayState, DeviceEvent, DeviceKind, DeviceState, DriveState, MemberState, PassState, RefusedInput,
-    RepairState, ServedDevice, TAG_LIMIT,
+    RepairState, ServedDevice, TAG_LIMIT, ZonesState,
 };
 pub use handle::{ServerFacts, ServerHandle, ServerStatus};
 pub use image::{

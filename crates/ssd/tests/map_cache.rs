@@ -111,7 +111,7 @@ fn the_mean_time_of_reads_is_that_of_one_and_of_another_for_each_miss() {
         let share = hits as f64 / reads as f64;
         let (mean, expected) = (sum as f64 / reads as f64, alone.0 as f64 * (2.0 - share));
         assert!((mean / expected - 1.0).abs() < 0.02, "{pages} pages: {mean} ns, not {expected}");
-        // Pages hold 64 units each, but for the last.
+        // Pages hold 64 units each, the last one fewer.
         assert!((share - pages as f64 * 64.0 / UNITS as f64).abs() < 0.05, "{share} hits of {pages} pages");
         ssd.self_check().unwrap();
     }

@@ -25,7 +25,7 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
 
 @dataclass(frozen=True)
 class Style:
-    """How a chart is printed."""
+    """Style in which a chart is printed."""
 
     width_in: float = 3.3
     """Width in inches; 3.3 is a column of a page with two."""

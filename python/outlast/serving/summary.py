@@ -54,7 +54,13 @@ def _drive(drive: dict[str, Any], in_array: bool) -> str:
     safe += f"; takes writes until more than {drive['takes_writes_after']} further dies fail"
     ready = drive["ready_at_ns"]
     mounting = "" if ready is None else f"; mounts until {ready / 1e9:.3f} s"
-    return f"{name}: {dies}; {free} of {total} superblocks free; {amplification}{lost}{safe}{mounting}"
+    zones = _zones(drive["zones"]) if "zones" in drive else ""
+    return f"{name}: {dies}; {free} of {total} superblocks free{zones}; {amplification}{lost}{safe}{mounting}"
+
+
+def _zones(zones: dict[str, Any]) -> str:
+    states = ", ".join(f"{count} {name.replace('-', ' ')}" for name, count in zones["by_state"].items())
+    return f"; zones: {states} ({zones['active']} of {zones['max_active']} active)"
 
 
 def _array(array: dict[str, Any]) -> Iterator[str]:

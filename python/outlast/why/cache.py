@@ -14,7 +14,7 @@ WHOLE = 0.99
 
 
 def slc_cache(summary: dict[str, Any]) -> tuple[str, Figures] | None:
-    """What the cache took of the host's writes, what is folded beside them, and what would help."""
+    """Share of the host's writes that the cache took, data that is folded beside them, and what would help."""
     cache = summary.get("slc_cache")
     if not cache or cache["cached_share"] is None:
         return None

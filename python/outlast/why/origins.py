@@ -97,6 +97,23 @@ def collection(summary: dict[str, Any]) -> Told:
     return f"{text}; {more}.", named(summary, *names)
 
 
+def mapping(summary: dict[str, Any]) -> Told:
+    """Look-ups that did not find their page of the mapping table in memory, and pages read for that."""
+    host, read = summary["host"], summary["flash"]["by_cause"]["map_reads"]
+    hits, misses = host.get("map_hits", 0), host.get("map_misses", 0)
+    if not misses:
+        return None
+    names = [f"host.{name}" for name in ("map_hits", "map_misses") if name in host] + ["flash.by_cause.map_reads"]
+    names += ["flash.reads", "scenario.device.ftl.map_cache.size"]
+    share = percent(misses / (hits + misses))
+    text = f"The mapping table does not fit in memory: {share} of look-ups did not find their page of it"
+    if read:
+        text += f", and {percent(read / summary['flash']['reads'])} of all pages read from flash are pages of the table"
+    return f"{text}; more memory for it, or a host that stays within a smaller range, would save these.", named(
+        summary, *names
+    )
+
+
 def wear(summary: dict[str, Any]) -> Told:
     """P/E cycles of the blocks, and their growth."""
     cycles, rated = summary["wear"], (summary["scenario"]["device"].get("defects") or {}).get("endurance")

@@ -10,7 +10,7 @@ from outlast.report.numbers import percent, seconds, short
 from outlast.why.cache import slc_cache
 from outlast.why.heat import heat
 from outlast.why.limit import Limit
-from outlast.why.origins import collection, errors, tail, wear, writes
+from outlast.why.origins import collection, errors, mapping, tail, wear, writes
 from outlast.why.parts import Figures, Part, die_work, named, was_asked
 
 
@@ -19,8 +19,8 @@ class Sentence:
     """A finding in words."""
 
     about: str
-    """The subject: `limit`, `served`, a part, `host`, `heat`, `cache`, `tail`, `writes`, `collection`, `wear`,
-    `errors`, or `trust`."""
+    """The subject: `limit`, `served`, a part, `host`, `heat`, `cache`, `mapping`, `tail`, `writes`, `collection`,
+    `wear`, `errors`, or `trust`."""
     text: str
     figures: Figures
     """Figures of `result.json` that the sentence is made of, by dotted name."""
@@ -36,6 +36,7 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
     origins = {
         "heat": heat,
         "cache": slc_cache,
+        "mapping": mapping,
         "tail": tail,
         "writes": writes,
         "collection": collection,
@@ -60,10 +61,10 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
     if limit.name == "heat":
-        share = percent(summary["energy"]["heat"]["throttled_share"])
+        throttled = percent(summary["energy"]["heat"]["throttled_share"])
         text = (
             f"Heat limits the rate of {short(iops)} requests a second: the drive let commands in slowly, or not at "
-            f"all, for {share} of the time; the busiest part, {part.label}, is busy {percent(part.busy)}."
+            f"all, for {throttled} of the time; the busiest part, {part.label}, is busy {percent(part.busy)}."
         )
         return Sentence("limit", text, figures | dict(named(summary, "energy.heat.throttled_share")))
     if limit.name == "host_rate":

@@ -25,7 +25,7 @@ const EXCLUDED: [(&str, &[&str]); 8] = [
 /// else that it is as it was.
 const YOUNG: [ProgramCause; 3] = [ProgramCause::Map, ProgramCause::MapParity, ProgramCause::Fold];
 /// The same of causes of reads.
-const YOUNG_READS: [ReadCause; 1] = [ReadCause::Fold];
+const YOUNG_READS: [ReadCause; 2] = [ReadCause::Fold, ReadCause::Map];
 
 /// True if `name` is a figure or a column of a [young](YOUNG) cause.
 fn is_young(name: &str) -> bool {
@@ -34,6 +34,22 @@ fn is_young(name: &str) -> bool {
             .is_some_and(|rest| matches!(rest, "" | "_programs" | "_units" | "_reads"))
     };
     YOUNG.into_iter().any(of) || YOUNG_READS.into_iter().any(|cause| cause.name() == name)
+}
+
+/// `text` of counters without those that are younger than the table and have counted nothing, and by the names that types had then.
+pub(crate) fn without_young_counters(text: &str) -> String {
+    let mut text = text.replace("read_cache_hits: 0, ", "").replace("coalesced_writes: 0, ", "");
+    text = text.replace("map_hits: 0, map_misses: 0, ", "");
+    text = text.replace("ByReadCause", "Reads").replace("ByProgramCause", "Programs");
+    // The youngest causes are the last ones.
+    let Some((reads, _)) = text.split_once("Reads([").and_then(|(_, rest)| rest.split_once("])")) else {
+        return text;
+    };
+    let mut old = reads;
+    for _ in YOUNG_READS {
+        old = old.strip_suffix(", 0").unwrap_or(old);
+    }
+    text.replacen(reads, old, 1)
 }
 
 /// Leaves out the figures of young causes that have not come.

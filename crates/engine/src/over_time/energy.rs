@@ -2,6 +2,14 @@
 
 use super::OverTime;
 use crate::table::ResultTable;
+use outlast_ssd::{PowerFigures, Ssd};
+use outlast_units::Nanos;
+
+/// Energy and heat of each of `drives`; empty where one counts none.
+pub(super) fn powers(at: Nanos, drives: &[(u64, &Ssd)]) -> Vec<PowerFigures> {
+    let all: Option<Vec<PowerFigures>> = drives.iter().map(|(_, ssd)| ssd.power_figures(at)).collect();
+    all.unwrap_or_default()
+}
 
 impl OverTime {
     /// Table of the mean power since the sample before and of temperatures, of all drives together and of the hottest; `None` where nothing counts energy.

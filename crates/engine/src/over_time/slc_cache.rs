@@ -4,6 +4,13 @@ use super::OverTime;
 use crate::drives::DriveSet;
 use crate::table::ResultTable;
 use outlast_ftl::SlcCacheFigures;
+use outlast_ssd::Ssd;
+
+/// The SLC caches of `drives` together; `None` where one has none.
+pub(super) fn caches(drives: &[(u64, &Ssd)]) -> Option<SlcCacheFigures> {
+    let all: Option<Vec<SlcCacheFigures>> = drives.iter().map(|(_, ssd)| Some(ssd.slc_cache()?.1)).collect();
+    Some(all?.into_iter().sum())
+}
 
 impl OverTime {
     /// Table of the bytes in the SLC cache, valid or not, of those that are valid, and of what it may hold; `None` without a cache.

@@ -1,9 +1,10 @@
 //! How drives fail: by their age, in bursts, because of neighbours.
 
-use super::{Cause, Loss, Machine};
-use crate::event::Due;
+use super::{FleetMachine, GroupLoss, LossCause};
+use crate::event::DueEvent;
+use crate::plan::FailureDomain;
 
-impl Machine<'_> {
+impl FleetMachine<'_> {
     /// Takes what the stream of chance brings; failures of the drives in `except` are counted by whoever drives the machine.
     pub(super) fn take_candidate(&mut self, except: &[u32]) {
         let fleet = self.fleet;
@@ -22,16 +23,66 @@ impl Machine<'_> {
             let rate = burst.rate * domains as f64;
             if place < rate {
                 let domain = self.rng.below(domains as u64) as usize;
-                for &drive in fleet.domain(burst.scope, domain) {
-                    if self.rng.unit() < burst.probability && self.drives[drive as usize].missing == 0 {
-                        self.tally.bursts[burst.scope as usize] += 1;
-                        self.fail(drive, Cause::Burst(burst.scope as u8));
-                    }
+                let hit: Vec<u32> = fleet
+                    .domain(burst.scope, domain)
+                    .iter()
+                    .copied()
+                    .filter(|_| self.rng.unit() < burst.probability)
+                    .collect();
+                if !hit.iter().any(|drive| except.contains(drive)) {
+                    self.fail_by_burst(&hit, burst.scope);
                 }
                 return;
             }
             place -= rate;
         }
+    }
+
+    fn fail_by_burst(&mut self, hit: &[u32], scope: FailureDomain) {
+        for &drive in hit {
+            if self.drives[drive as usize].missing == 0 {
+                self.tally.bursts[scope as usize] += 1;
+                self.fail(drive, LossCause::Burst(scope as u8));
+            }
+        }
+    }
+
+    /// Bursts that hit some of these drives: which of the plan's, in which domain, how often per hour.
+    pub(crate) fn burst_rates(&self, drives: &[u32], into: &mut Vec<(usize, usize, f64)>) {
+        into.clear();
+        for (index, burst) in self.fleet.plan.bursts.iter().enumerate() {
+            let mut domains: Vec<usize> =
+                drives.iter().map(|&drive| self.fleet.domain_of(drive, burst.scope)).collect();
+            domains.sort_unstable();
+            for same in domains.chunk_by(|a, b| a == b) {
+                let none = (1.0 - burst.probability).powf(same.len() as f64);
+                into.push((index, same[0], burst.rate * (1.0 - none)));
+            }
+        }
+    }
+
+    /// A burst that hits at least one of these drives, and others as chance has it.
+    pub(crate) fn burst_on(&mut self, index: usize, domain: usize, drives: &[u32]) {
+        let fleet = self.fleet;
+        let burst = fleet.plan.bursts[index];
+        let members = fleet.domain(burst.scope, domain);
+        let (own, others): (Vec<u32>, Vec<u32>) = members.iter().partition(|drive| drives.contains(drive));
+        let miss = 1.0 - burst.probability;
+        let mut hit: Vec<u32> = others.into_iter().filter(|_| self.rng.unit() >= miss).collect();
+        // The first of them that is hit, given that one is; those before it are not.
+        let mut first = own.len() - 1;
+        let mut left = self.rng.unit() * (1.0 - miss.powf(own.len() as f64));
+        for place in 0..own.len() {
+            let here = burst.probability * miss.powf(place as f64);
+            if left < here {
+                first = place;
+                break;
+            }
+            left -= here;
+        }
+        hit.push(own[first]);
+        hit.extend(own[first + 1..].iter().filter(|_| self.rng.unit() >= miss));
+        self.fail_by_burst(&hit, burst.scope);
     }
 
     /// A failure that the age of a drive brings: of the whole, or of a die.
@@ -44,12 +95,12 @@ impl Machine<'_> {
         } else {
             self.tally.failures_by_age[step] += 1;
         }
-        self.fail(drive, if is_die { Cause::Die } else { Cause::Age(step as u8) });
+        self.fail(drive, if is_die { LossCause::Die } else { LossCause::Age(step as u8) });
     }
 
-    pub(super) fn fail(&mut self, drive: u32, cause: Cause) {
+    pub(super) fn fail(&mut self, drive: u32, cause: LossCause) {
         let fleet = self.fleet;
-        let repair_of_die = if cause == Cause::Die { fleet.plan.die_repair } else { None };
+        let repair_of_die = if cause == LossCause::Die { fleet.plan.die_repair } else { None };
         if repair_of_die.is_none() {
             self.failures.push((self.now, drive));
         }
@@ -63,7 +114,7 @@ impl Machine<'_> {
             self.drives[drive as usize].missing += 1;
             if !self.gone[group] && fleet.plan.code.is_lost(self.missing[group]) {
                 self.gone[group] = true;
-                self.losses.push(Loss { at: self.now, group: group as u32, cause });
+                self.losses.push(GroupLoss { at: self.now, group: group as u32, cause });
             }
         }
         if let Some(hours) = repair_of_die {
@@ -90,7 +141,7 @@ impl Machine<'_> {
                 if other != drive {
                     self.push(
                         at,
-                        Due::Contagion { drive: other, age: self.drives[other as usize].age_number },
+                        DueEvent::Contagion { drive: other, age: self.drives[other as usize].age_number },
                     );
                 }
             }

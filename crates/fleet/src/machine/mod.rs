@@ -8,15 +8,15 @@ mod failing;
 mod repairing;
 mod tally;
 
-use crate::event::{Due, Event};
+use crate::event::{DueEvent, FleetEvent};
 use crate::fleet::Fleet;
-use crate::plan::Scope;
+use crate::plan::FailureDomain;
 use outlast_units::rng::SplitMix;
 use std::collections::BinaryHeap;
-pub use tally::{Cause, Loss, Tally};
+pub use tally::{FleetTally, GroupLoss, LossCause};
 
 #[derive(Clone, Debug)]
-struct DriveState {
+struct FleetDrive {
     /// Moment of installation in hours; negative if before the start.
     installed_at: f64,
     /// Which drive in this place, from 0.
@@ -29,13 +29,13 @@ struct DriveState {
 
 /// A fleet at a moment.
 #[derive(Clone, Debug)]
-pub struct Machine<'a> {
+pub struct FleetMachine<'a> {
     fleet: &'a Fleet,
     now: f64,
     rng: SplitMix,
-    due: BinaryHeap<Event>,
+    due: BinaryHeap<FleetEvent>,
     number: u64,
-    drives: Vec<DriveState>,
+    drives: Vec<FleetDrive>,
     /// Missing pieces of each group, as bits.
     missing: Vec<u64>,
     /// Groups whose data are gone, until all their pieces are back.
@@ -46,28 +46,28 @@ pub struct Machine<'a> {
     at_level: Vec<u32>,
     /// When the repair crew is free: of each group, or of the fleet.
     crews: Vec<f64>,
-    losses: Vec<Loss>,
+    losses: Vec<GroupLoss>,
     /// Moment and drive of every failure, in order of time; dies that drives repair are none.
     failures: Vec<(f64, u32)>,
-    tally: Tally,
+    tally: FleetTally,
 }
 
-/// What a machine does about unreadable data.
+/// Treatment of unreadable data by a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
+pub(crate) enum UnreadableData {
     /// It draws whether there are some.
     Drawn,
     /// Whoever drives it weighs them.
     Weighed,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> FleetMachine<'a> {
     /// A whole fleet at time 0, with the chance of `seed`.
     pub fn new(fleet: &'a Fleet, seed: u64) -> Self {
         let (plan, groups) = (&fleet.plan, fleet.groups());
         let age = |drive: usize| plan.age[drive.min(plan.age.len() - 1)];
         let drives = (0..fleet.drives())
-            .map(|drive| DriveState { installed_at: -age(drive), age_number: 0, missing: 0, stays: false })
+            .map(|drive| FleetDrive { installed_at: -age(drive), age_number: 0, missing: 0, stays: false })
             .collect();
         let mut at_level = vec![0; plan.code.pieces() as usize + 1];
         at_level[0] = groups as u32;
@@ -81,10 +81,10 @@ impl<'a> Machine<'a> {
             missing: vec![0; groups],
             gone: vec![false; groups],
             ends: vec![f64::INFINITY; plan.groups.len()],
-            tally: Tally {
+            tally: FleetTally {
                 failures_by_age: vec![0; plan.hazard.from.len()],
                 hours_at_level: vec![0.0; at_level.len()],
-                ..Tally::default()
+                ..FleetTally::default()
             },
             at_level,
             crews: vec![0.0; if fleet.is_disjoint { groups } else { 1 }],
@@ -103,7 +103,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Losses so far.
-    pub fn losses(&self) -> &[Loss] {
+    pub fn losses(&self) -> &[GroupLoss] {
         &self.losses
     }
 
@@ -113,7 +113,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Counts and times so far.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &FleetTally {
         &self.tally
     }
 
@@ -124,7 +124,7 @@ impl<'a> Machine<'a> {
 
     /// Plays until `end` in hours.
     pub fn run(&mut self, end: f64) {
-        while self.step(end, Unreadable::Drawn) {}
+        while self.step(end, UnreadableData::Drawn) {}
     }
 
     /// Other chance from here on: as if the machine had met another future.
@@ -147,17 +147,17 @@ impl<'a> Machine<'a> {
     }
 
     /// The next event up to `end`, or the passage of time to it. False at the end.
-    pub(crate) fn step(&mut self, end: f64, unreadable: Unreadable) -> bool {
+    pub(crate) fn step(&mut self, end: f64, unreadable: UnreadableData) -> bool {
         let by_chance = self.now + self.wait(self.stream_rate());
         self.step_to(by_chance, end, unreadable, &[])
     }
 
-    /// As [`Machine::step`], with the moment of the next candidate of chance given, and drives that do not fail by their age.
+    /// As [`FleetMachine::step`], with the moment of the next candidate of chance given, and drives that do not fail by their age.
     pub(crate) fn step_to(
         &mut self,
         by_chance: f64,
         end: f64,
-        unreadable: Unreadable,
+        unreadable: UnreadableData,
         except: &[u32],
     ) -> bool {
         let known = self.next_due();
@@ -199,23 +199,25 @@ impl<'a> Machine<'a> {
         self.ends[piece as usize].to_bits() == at.to_bits()
     }
 
-    fn push(&mut self, at: f64, due: Due) {
+    fn push(&mut self, at: f64, due: DueEvent) {
         self.number += 1;
-        self.due.push(Event { at, number: self.number, due });
+        self.due.push(FleetEvent { at, number: self.number, due });
     }
 
-    fn take_due(&mut self, unreadable: Unreadable) {
+    fn take_due(&mut self, unreadable: UnreadableData) {
         let Some(event) = self.due.pop() else { return };
         match event.due {
-            Due::PieceEnd { piece } if self.is_end(piece, event.at) => self.return_piece(piece, unreadable),
-            Due::PieceEnd { .. } => {}
-            Due::Contagion { drive, age } => {
+            DueEvent::PieceEnd { piece } if self.is_end(piece, event.at) => {
+                self.return_piece(piece, unreadable);
+            }
+            DueEvent::PieceEnd { .. } => {}
+            DueEvent::Contagion { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.contagions += 1;
-                    self.fail(drive, Cause::Contagion);
+                    self.fail(drive, LossCause::Contagion);
                 }
             }
-            Due::Retirement { drive, age } => {
+            DueEvent::Retirement { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.retirements += 1;
                     self.install(drive);
@@ -227,8 +229,8 @@ impl<'a> Machine<'a> {
     /// Nodes, racks or sites are numbered by this.
     pub const fn scope_name(scope: u8) -> &'static str {
         match scope {
-            s if s == Scope::Node as u8 => "node",
-            s if s == Scope::Rack as u8 => "rack",
+            s if s == FailureDomain::Node as u8 => "node",
+            s if s == FailureDomain::Rack as u8 => "rack",
             _ => "site",
         }
     }

@@ -1,10 +1,10 @@
 //! When missing pieces are back, and drives are new.
 
-use super::{Cause, Loss, Machine, Unreadable};
-use crate::event::{Due, Event};
-use crate::plan::{Distribution, Order};
+use super::{FleetMachine, GroupLoss, LossCause, UnreadableData};
+use crate::event::{DueEvent, FleetEvent};
+use crate::plan::{RepairOrder, RepairTimes};
 
-impl Machine<'_> {
+impl FleetMachine<'_> {
     /// Plans when the pieces of a drive that has just failed are back; `by_drive` if it repairs a die by itself, within these hours.
     pub(super) fn begin_repairs(&mut self, drive: u32, by_drive: Option<f64>) {
         let (fleet, repair) = (self.fleet, self.fleet.plan.repair);
@@ -27,10 +27,10 @@ impl Machine<'_> {
         if order.is_empty() {
             return;
         }
-        if repair.order != Order::Together {
+        if repair.order != RepairOrder::Together {
             self.shuffle(&mut order);
         }
-        if repair.order == Order::Exposure {
+        if repair.order == RepairOrder::Exposure {
             order.sort_by_key(|&piece| std::cmp::Reverse(self.missing[self.group_of(piece)].count_ones()));
         }
         let (start, whole) = match by_drive {
@@ -41,7 +41,7 @@ impl Machine<'_> {
         for (index, &piece) in order.iter().enumerate() {
             let share = self.share_of(piece, index as f64 + 1.0, count);
             self.set_end(piece, start + whole * share);
-            if repair.order == Order::Exposure {
+            if repair.order == RepairOrder::Exposure {
                 self.hurry(
                     piece,
                     start - self.now,
@@ -55,7 +55,7 @@ impl Machine<'_> {
     /// Part of the rebuild of a drive after which its `place`-th piece is back, of `count`.
     pub(super) fn share_of(&mut self, piece: u32, place: f64, count: f64) -> f64 {
         let repair = &self.fleet.plan.repair;
-        if repair.order == Order::Together {
+        if repair.order == RepairOrder::Together {
             return 1.0;
         }
         let all = f64::from(repair.pieces_of_drive);
@@ -65,7 +65,7 @@ impl Machine<'_> {
         // This group is one of many on the drive. By exposure, only those come before it that miss as much: they share as many drives.
         let level = self.missing[self.group_of(piece)].count_ones();
         let rivals = match self.fleet.plan.repair.order {
-            Order::Exposure => {
+            RepairOrder::Exposure => {
                 (all * self.fleet.plan.repair.shared.powf(f64::from(level) - 1.0)).ceil().max(1.0)
             }
             _ => all,
@@ -82,8 +82,8 @@ impl Machine<'_> {
         }
         // They have been noticed with this failure at the latest, since they came before it.
         let delay = begins.max(match self.fleet.plan.repair.distribution {
-            Distribution::Exponential => 0.0,
-            Distribution::Fixed => self.fleet.plan.repair.detection,
+            RepairTimes::Exponential => 0.0,
+            RepairTimes::Fixed => self.fleet.plan.repair.detection,
         });
         let soon = self.now + delay + each * (index as f64 + 1.0);
         for other in (first..first + width).filter(|&other| other != piece) {
@@ -98,8 +98,8 @@ impl Machine<'_> {
     pub(super) fn book(&mut self, piece: u32) -> (f64, f64) {
         let repair = self.fleet.plan.repair;
         let (delay, whole) = match repair.distribution {
-            Distribution::Exponential => (0.0, self.lasting(repair.detection + repair.rebuild)),
-            Distribution::Fixed => (repair.detection, repair.rebuild),
+            RepairTimes::Exponential => (0.0, self.lasting(repair.detection + repair.rebuild)),
+            RepairTimes::Fixed => (repair.detection, repair.rebuild),
         };
         let mut start = self.now + delay;
         if !repair.parallel {
@@ -116,18 +116,18 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn return_piece(&mut self, piece: u32, unreadable: Unreadable) {
+    pub(super) fn return_piece(&mut self, piece: u32, unreadable: UnreadableData) {
         let plan = &self.fleet.plan;
         let (group, place) = (self.group_of(piece), piece % plan.code.pieces());
         let before = self.missing[group];
         self.ends[piece as usize] = f64::INFINITY;
-        if unreadable == Unreadable::Drawn
+        if unreadable == UnreadableData::Drawn
             && plan.read_failure > 0.0
             && !self.gone[group]
             && plan.code.is_critical(before)
             && self.rng.unit() < plan.read_failure
         {
-            self.losses.push(Loss { at: self.now, group: group as u32, cause: Cause::Unreadable });
+            self.losses.push(GroupLoss { at: self.now, group: group as u32, cause: LossCause::Unreadable });
         }
         self.missing[group] = before & !(1 << place);
         self.at_level[before.count_ones() as usize] -= 1;
@@ -154,27 +154,27 @@ impl Machine<'_> {
         if let Some(age) = self.fleet.plan.retire_at {
             let state = &self.drives[drive as usize];
             let at = (state.installed_at + age).max(self.now);
-            let due = Due::Retirement { drive, age: state.age_number };
+            let due = DueEvent::Retirement { drive, age: state.age_number };
             self.push(at, due);
         }
     }
 
     pub(super) fn lasting(&mut self, mean: f64) -> f64 {
         match self.fleet.plan.repair.distribution {
-            Distribution::Exponential if mean > 0.0 => self.wait(1.0 / mean),
+            RepairTimes::Exponential if mean > 0.0 => self.wait(1.0 / mean),
             _ => mean,
         }
     }
 
     pub(super) fn set_end(&mut self, piece: u32, at: f64) {
         self.ends[piece as usize] = at;
-        self.push(at, Due::PieceEnd { piece });
+        self.push(at, DueEvent::PieceEnd { piece });
     }
 
     /// True if the next known event is the end of a repair on which all data of its group depend.
     pub(crate) fn next_is_critical(&self) -> bool {
         match self.due.peek() {
-            Some(&Event { at, due: Due::PieceEnd { piece }, .. }) if self.is_end(piece, at) => {
+            Some(&FleetEvent { at, due: DueEvent::PieceEnd { piece }, .. }) if self.is_end(piece, at) => {
                 let group = self.group_of(piece);
                 !self.gone[group] && self.fleet.plan.code.is_critical(self.missing[group])
             }

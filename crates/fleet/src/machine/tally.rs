@@ -1,8 +1,8 @@
 //! What a machine counts.
 
-/// What made a drive fail, or data be lost.
+/// Cause of a drive's failure, or of a loss of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum LossCause {
     /// The hazard of the drive's age, by step of its table: 0 is the youngest.
     Age(u8),
     /// A die failed.
@@ -17,18 +17,18 @@ pub enum Cause {
 
 /// A loss of data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loss {
+pub struct GroupLoss {
     /// Hours from the start.
     pub at: f64,
     /// The group.
     pub group: u32,
     /// What the last failure was due to.
-    pub cause: Cause,
+    pub cause: LossCause,
 }
 
 /// Counts and times of a machine, for statistics.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct FleetTally {
     /// Failures of drives, by step of the hazard's table.
     pub failures_by_age: Vec<u64>,
     /// Failures of dies (also counted above, unless drives repair them by themselves).

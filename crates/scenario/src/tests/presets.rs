@@ -34,6 +34,7 @@ fn the_folder_holds_the_presets_and_nothing_else() {
     let mut found: Vec<String> = paths(&folder)
         .filter(|path| path.is_file())
         .chain(paths(&folder.join("drives")))
+        .chain(paths(&folder.join("client")))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     let mut built_in: Vec<&str> = presets().iter().map(|preset| preset.name).collect();

@@ -20,6 +20,7 @@ pub(crate) use events::fault_in_words;
 pub(crate) use placement::PlacementReport;
 pub use refused::RefusedInput;
 pub use state::{ArrayState, DeviceKind, DeviceState, DriveState, MemberState, PassState, RepairState};
+pub use zones::ZonesState;
 pub(crate) use zones::write_offset;
 
 use crate::input::DeviceInput;

@@ -1,6 +1,7 @@
 //! State of a device, for people and their programs.
 
 use super::die_losses::DieLossCache;
+use super::zones::ZonesState;
 use outlast_array::{ArrayCondition, MemberRepair, PassKind};
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
@@ -84,6 +85,9 @@ pub struct DriveState {
     pub torn_units: u64,
     /// End of a mount from flash for which commands wait, in nanoseconds of simulated time; absent if the drive is ready.
     pub ready_at_ns: Option<u64>,
+    /// Zones, if the drive has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZonesState>,
 }
 
 /// State of an array.
@@ -219,6 +223,7 @@ impl DriveState {
             power_cuts: ssd.power_cuts().cuts,
             torn_units: ssd.torn_units(),
             ready_at_ns: ssd.ready_at().map(|at| at.0),
+            zones: ssd.zones().map(ZonesState::of),
         }
     }
 }

@@ -2,8 +2,38 @@
 
 use super::ServedDevice;
 use crate::protocol::{ZoneList, ZoneListQuery};
-use outlast_device::{Device, ZoneDescriptor, ZoneId, ZoneTable};
+use outlast_device::{Device, ZoneDescriptor, ZoneId, ZoneState, ZoneTable};
 use outlast_units::{Lba, to_count};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Zones of a drive at one time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ZonesState {
+    /// Number of zones in each state that some zone has.
+    pub by_state: BTreeMap<&'static str, u32>,
+    /// Zones that are active.
+    pub active: u32,
+    /// Most that may be.
+    pub max_active: u32,
+    /// Zones that are open.
+    pub open: u32,
+    /// Most that may be.
+    pub max_open: u32,
+}
+
+impl ZonesState {
+    pub(super) fn of(table: &ZoneTable) -> Self {
+        let by_state = ZoneState::ALL.into_iter().zip(table.by_state()).filter(|&(_, count)| count > 0);
+        Self {
+            by_state: by_state.map(|(state, count)| (state.name(), count)).collect(),
+            active: table.active(),
+            max_active: table.limits().active,
+            open: to_count(table.open()),
+            max_open: table.limits().open,
+        }
+    }
+}
 
 impl ServedDevice {
     /// The zones, with their states; `None` where the device has none.

@@ -84,7 +84,7 @@ pub(crate) enum BlockOp<'a> {
 /// A question for zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ZoneListQuery {
-    /// Whether zones in a state are listed, by the numbers of the states.
+    /// Zones in which states are listed, by the numbers of the states.
     pub(crate) states: [bool; ZoneState::ALL.len()],
     /// Most zones to list: the first.
     pub(crate) most: u32,

@@ -109,6 +109,9 @@ fn an_image_keeps_zones_whether_its_server_ended_or_was_killed() {
     io.run(WireCommand::zone_action(SIZE, FINISH)).unwrap();
     io.run(WireCommand::append(2 * SIZE, bytes(8, 3))).unwrap();
     io.run(WireCommand::zone_action(2 * SIZE, RESET)).unwrap();
+    let own = served.ask(json!({ "do": "state" }))["machine"]["drives"][0]["zones"].clone();
+    let wanted = json!({ "empty": 8, "implicitly-open": 1, "full": 1 });
+    assert_eq!((&own["by_state"], &own["active"], &own["max_open"]), (&wanted, &json!(1), &json!(2)));
     io.run(WireCommand::flush()).unwrap();
     // A server that was killed leaves what its log has, and a replay makes the zones of it.
     let copy = kept.join("copy");

@@ -177,16 +177,7 @@ impl SsdConfig {
         if let Some(mount) = &self.mount {
             mount.validate(self)?;
         }
-        if let Some(energy) = &self.energy {
-            energy.validate(self.controller.link.is_some())?;
-        }
-        if let Some(heat) = &self.heat {
-            if self.energy.is_none() {
-                let limit = "needs device.energy, which says what heats the drive";
-                return Err(ConfigError::new("device.heat.every", heat.every, limit));
-            }
-            heat.validate()?;
-        }
+        self.check_power()?;
         self.hazards.validate("device.hazards")?;
         if let Some(sheet) = &self.data_sheet {
             sheet.validate()?;
@@ -228,6 +219,18 @@ impl SsdConfig {
         let by_repair = self.repair.as_ref().is_some_and(|own| own.rebuild != Rebuild::Host);
         let by_scrub = self.scrub.is_some_and(|own| own.reprotect);
         self.rebuilds() || (self.protection.is_some() && (by_repair || by_scrub))
+    }
+
+    fn check_power(&self) -> Result<(), ConfigError> {
+        if let Some(energy) = &self.energy {
+            energy.validate(self.controller.link.is_some())?;
+        }
+        let Some(heat) = &self.heat else { return Ok(()) };
+        if self.energy.is_none() {
+            let limit = "needs device.energy, which says what heats the drive";
+            return Err(ConfigError::new("device.heat.every", heat.every, limit));
+        }
+        heat.validate()
     }
 
     fn check_planes(&self) -> Result<(), ConfigError> {

@@ -31,7 +31,7 @@ pub struct SlcCacheConfig {
     /// Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_size: Option<Bytes>,
-    /// What a write of the host does when the cache is full. Default: `direct`.
+    /// Course of a write of the host when the cache is full. Default: `direct`.
     #[serde(default)]
     pub when_full: WhenFull,
     /// Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default: never.
@@ -50,7 +50,7 @@ pub struct SlcCacheConfig {
     pub endurance: Option<u32>,
 }
 
-/// What a write of the host does when the SLC cache is full.
+/// Course of a write of the host when the SLC cache is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
@@ -109,7 +109,7 @@ impl SlcCacheConfig {
     /// The first setting that cannot work.
     pub(super) fn validate(&self, config: &SsdConfig) -> Result<(), ConfigError> {
         let native = self.native_bits(config);
-        if native < 2 || native > MOST_BITS {
+        if !(2..=MOST_BITS).contains(&native) {
             let limit = format!("must be between 2 and {MOST_BITS}");
             return Err(ConfigError::new("device.slc_cache.native_bits_per_cell", native, limit));
         }
@@ -129,7 +129,7 @@ impl SlcCacheConfig {
         if self.endurance == Some(0) {
             return Err(ConfigError::new("device.slc_cache.endurance", 0, "must be at least 1"));
         }
-        self.check_beside(config)
+        check_beside(config)
     }
 
     fn check_size(&self, config: &SsdConfig) -> Result<(), ConfigError> {
@@ -180,19 +180,18 @@ impl SlcCacheConfig {
             _ => Ok(()),
         }
     }
+}
 
-    fn check_beside(&self, config: &SsdConfig) -> Result<(), ConfigError> {
-        let refused = |limit| Err(ConfigError::new("device.slc_cache", "given", limit));
-        if config.zones.is_some() {
-            return refused(
-                "cannot be combined with device.zones: a zone is written to its superblock directly",
-            );
-        }
-        if config.ftl.gc.relocation == GcRelocation::Host {
-            return refused(
-                "needs device.ftl.gc.relocation other than \"host\": folded data has a stream of its own",
-            );
-        }
-        Ok(())
+/// Checks that nothing else in drive `config` excludes a cache.
+fn check_beside(config: &SsdConfig) -> Result<(), ConfigError> {
+    let refused = |limit| Err(ConfigError::new("device.slc_cache", "given", limit));
+    if config.zones.is_some() {
+        return refused("cannot be combined with device.zones: a zone is written to its superblock directly");
     }
+    if config.ftl.gc.relocation == GcRelocation::Host {
+        return refused(
+            "needs device.ftl.gc.relocation other than \"host\": folded data has a stream of its own",
+        );
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! A mapping table that does not fit in memory.
 
-use super::{FtlConfig, MapFlushConfig};
+use super::FtlConfig;
 use outlast_media::ConfigError;
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MapCacheConfig {
-    /// Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least one page for each core and what
-    /// `prefetch` adds.
+    /// Memory for pages of the table, of one mapping unit each; every flash core has an equal share. At least two pages for each core, and as many more
+    /// as `prefetch` says.
     pub size: Bytes,
     /// Time that the flash core takes for each look-up, as the table lies in the host's memory (HMB). Default: 0, it lies in the drive's.
     #[serde(default, skip_serializing_if = "is_no_time")]
@@ -46,10 +46,10 @@ impl MapCacheConfig {
         let error = |setting: &str, value: &dyn std::fmt::Display, limit: &str| {
             Err(ConfigError::new(&format!("device.ftl.map_cache.{setting}"), value, limit))
         };
-        let Some(MapFlushConfig { .. }) = ftl.map_flush else {
+        if ftl.map_flush.is_none() {
             let limit = "needs device.ftl.map_flush: pages of the table on flash";
             return error("size", &self.size, limit);
-        };
+        }
         if self.prefetch > 64 {
             return error("prefetch", &self.prefetch, "must be at most 64 pages");
         }

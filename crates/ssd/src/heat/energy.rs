@@ -4,7 +4,7 @@ use crate::ssd::Ssd;
 use outlast_settings::drive::EnergyConfig;
 use outlast_units::Nanos;
 
-/// What has been done by a time, as the drive's counters have it: since their last reset, or since the beginning.
+/// Work done by a time, as the drive's counters have it: since their last reset, or since the beginning.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct WorkDone {
     pub(super) at: Nanos,
@@ -89,7 +89,7 @@ impl EnergyByPart {
         self.controller + self.dies + self.channels + self.link
     }
 
-    /// What heats the controller, and what heats the case, in watts over `seconds`.
+    /// Power that heats the controller, and that which heats the case, in watts over `seconds`.
     pub(super) fn watts(&self, seconds: f64) -> [f64; 2] {
         [(self.controller + self.link) / seconds, (self.dies + self.channels) / seconds]
     }

@@ -11,7 +11,7 @@ pub struct Temperatures {
     pub case: f64,
 }
 
-/// Where the temperatures tend to while controller and case take up `watts`.
+/// Temperatures to which the nodes tend while controller and case take up `watts`.
 pub(super) fn steady(config: &HeatConfig, watts: [f64; 2]) -> Temperatures {
     let case = config.ambient + config.case_to_air * (watts[0] + watts[1]);
     Temperatures { controller: case + config.controller_to_case * watts[0], case }

@@ -17,7 +17,7 @@ pub(super) struct Door {
     pace: Option<Pace>,
     /// When the drive is ready, apart from throttling.
     ready_at: Nanos,
-    /// Whether it was a mount for which it was closed last.
+    /// True if it was a mount for which it was closed last.
     mounts: bool,
 }
 
@@ -40,7 +40,7 @@ impl Door {
         self.ready_at
     }
 
-    /// Whether commands are let in one by one.
+    /// True if commands are let in one by one.
     pub(super) fn is_paced(&self) -> bool {
         self.pace.is_some()
     }
@@ -69,18 +69,18 @@ impl HostSide {
         if self.door.is_paced() { self.shut(self.door.turn(until)) } else { self.shut(until) }
     }
 
-    /// Whether commands wait before the door.
+    /// True if commands wait before the door.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.door.is_closed()
     }
 
-    /// Whether commands are let in one by one.
+    /// True if commands are let in one by one.
     pub(super) fn is_paced(&self) -> bool {
         self.door.is_paced()
     }
 
-    /// What commands have waited for that come in as the door opens.
+    /// Cause for which commands have waited that come in as the door opens.
     pub(super) fn why_closed(&self) -> LatencyCause {
         if self.door.mounts { LatencyCause::Mount } else { LatencyCause::Throttle }
     }

@@ -1,6 +1,7 @@
 //! Applies the keys of each section to the options of its jobs.
 
 mod key_values;
+mod zone_keys;
 
 use super::data_placement::{self, IdChoice, PlacementKind};
 use super::job_options::{AccessKind, ExitWhat, JobOptions, PerDirection, RateProcess};
@@ -9,9 +10,9 @@ use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
 use crate::WorkloadError;
 use key_values::{
-    block, block_size, bounded, choice, count, distribution, engine, extent, filename, low_mark, open_zones,
-    rate, share, text, zones,
+    block, block_size, bounded, choice, count, distribution, engine, filename, low_mark, rate, text,
 };
+use zone_keys::{apply_zones, extents};
 
 /// The reason why an entry is refused.
 enum EntryFault {
@@ -91,22 +92,9 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
         }
         "ioengine" => job.engine = Some(engine(text(entry)?)?),
         "numjobs" => job.numjobs = count(text(entry)?, 4096)?,
-        "size" => match zones(text(entry)?)? {
-            Some(zones) => job.zbd.in_zones.size = Some(zones),
-            None => job.size = Some(extent(text(entry)?)?),
-        },
-        "io_size" | "io_limit" => match zones(text(entry)?)? {
-            Some(zones) => job.zbd.in_zones.io_size = Some(zones),
-            None => job.io_size = Some(extent(text(entry)?)?),
-        },
-        "offset" | "fileoffset" => match zones(text(entry)?)? {
-            Some(zones) => job.zbd.in_zones.offset = Some(zones),
-            None => job.offset = extent(text(entry)?)?,
-        },
-        "offset_increment" => match zones(text(entry)?)? {
-            Some(zones) => job.zbd.in_zones.offset_increment = Some(zones),
-            None => job.offset_increment = extent(text(entry)?)?,
-        },
+        "size" | "io_size" | "io_limit" | "offset" | "fileoffset" | "offset_increment" => {
+            extents(job, entry)?;
+        }
         "offset_align" => {
             let align = values::size(text(entry)?)?;
             job.offset_align = if align == 0 { None } else { Some(block_size(align)?) };
@@ -143,31 +131,6 @@ fn apply_placement(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), Ent
         }
         "dp_scheme" => job.placement.scheme_file = Some(text(entry)?.to_owned()),
         _ => return apply_zones(job, entry),
-    }
-    Ok(())
-}
-
-/// Applies the keys of `zonemode=zbd`.
-fn apply_zones(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
-    let zbd = &mut job.zbd;
-    match entry.key.as_str() {
-        "zonemode" => {
-            zbd.is_on = match text(entry)? {
-                "zbd" => true,
-                "none" => false,
-                "strided" => return Err(ValueFault::from("not supported: strided zones; use zbd").into()),
-                _ => return Err(ValueFault::from("expected none or zbd").into()),
-            }
-        }
-        "zonesize" => zbd.zone_size = Some(values::size(text(entry)?)?),
-        "zonecapacity" => zbd.zone_capacity = Some(values::size(text(entry)?)?),
-        "max_open_zones" => zbd.max_open = open_zones(text(entry)?)?,
-        "job_max_open_zones" => zbd.job_max_open = open_zones(text(entry)?)?,
-        "zone_reset_threshold" => zbd.reset_threshold = share(text(entry)?)?,
-        "zone_reset_frequency" => zbd.reset_frequency = share(text(entry)?)?,
-        "read_beyond_wp" => zbd.read_beyond_wp = values::flag(entry.value.as_deref())?,
-        "ignore_zone_limits" => zbd.ignore_limits = values::flag(entry.value.as_deref())?,
-        _ => return apply_pace(job, entry),
     }
     Ok(())
 }

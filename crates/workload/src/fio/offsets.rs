@@ -131,14 +131,9 @@ impl OffsetGenerator {
     /// Marks `bytes` from the drawn `offset` on in the random map. Returns how many of them nobody had marked, up to the first that somebody had.
     #[inline]
     pub(super) fn mark(&mut self, ddir: usize, offset: u64, bytes: u64) -> u64 {
-        match &mut self.map {
-            Some(map) if !self.unmarked => {
-                let unit = self.access.sizes[ddir].least;
-                let taken = map.take((offset - self.access.start) / unit, bytes.div_ceil(unit));
-                bytes.min(taken * unit)
-            }
-            _ => bytes,
-        }
+        let Some(map) = self.map.as_mut().filter(|_| !self.unmarked) else { return bytes };
+        let unit = self.access.sizes[ddir].least;
+        bytes.min(unit * map.take((offset - self.access.start) / unit, bytes.div_ceil(unit)))
     }
 
     /// A sequential direction goes on where `to` says for the end of its last request.

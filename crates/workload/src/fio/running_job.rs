@@ -105,15 +105,12 @@ impl RunningJob {
     pub(super) fn handle_completion(&mut self, now: Nanos, command: &Command) -> JobCompletion {
         let mut bytes = u64::from(command.sectors) * SECTOR_BYTES;
         let ddir = match command.op {
-            Op::ManageZone if matches!(self.phase, JobPhase::ZoneReset { .. }) => {
-                self.flush_done = true;
-                return if self.accounting { JobCompletion::Measured } else { JobCompletion::Unmeasured };
-            }
-            Op::ManageZone => {
+            // A trim of a zone, unless a zone is being reset for a write.
+            Op::ManageZone if !matches!(self.phase, JobPhase::ZoneReset { .. }) => {
                 bytes = self.plan.access.sizes[TRIM].least;
                 TRIM
             }
-            Op::Flush | Op::LbaStatus | Op::Append => {
+            Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {
                 self.flush_done = true;
                 return if self.accounting { JobCompletion::Measured } else { JobCompletion::Unmeasured };
             }
@@ -297,35 +294,5 @@ impl RunningJob {
             placement,
             ..Command::new(op, Lba(range.offset / SECTOR_BYTES), (range.bytes / SECTOR_BYTES) as u32)
         }
-    }
-
-    /// Counts a completion, or waits for one; `left` are still to be counted.
-    fn reap(&mut self, ddir: Option<usize>, left: u32) -> Option<JobStep> {
-        if !self.reap_one() {
-            if self.depth > 0 {
-                return Some(JobStep::Wait);
-            }
-        } else if left > 1 {
-            self.phase = JobPhase::Reap { ddir, left: left - 1 };
-            return None;
-        } else if self.depth > self.plan.depth_low {
-            self.phase = JobPhase::Reap { ddir, left: self.plan.complete_min.min(self.depth).max(1) };
-            return None;
-        }
-        self.phase = ddir.map_or(JobPhase::Top, |ddir| JobPhase::Think { ddir });
-        None
-    }
-
-    /// Share of its work done, 0 to 1, by the limit that is nearest; 0 without a limit.
-    pub(super) fn progress(&self, now: Nanos) -> f64 {
-        let plan = &self.plan;
-        if self.phase == JobPhase::Ended {
-            return 1.0;
-        }
-        let part = |done: u64, all: u64| if all == 0 { 0.0 } else { (done as f64 / all as f64).min(1.0) };
-        let ios = part(self.blocks.iter().sum(), plan.number_ios.saturating_mul(plan.loops));
-        let time = part(self.micros(now), plan.runtime);
-        let bytes = if plan.access.time_based { 0.0 } else { part(self.issue_bytes, plan.limit()) };
-        ios.max(time).max(bytes)
     }
 }

@@ -4,7 +4,7 @@ use crate::op::UnitWork;
 use outlast_units::Nanos;
 use outlast_units::slab::{NIL, Slab};
 
-/// Where a page of the table is.
+/// Place of a page of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 enum Whereabouts {
     /// On flash only.
@@ -58,6 +58,9 @@ pub struct MapCache {
 
 impl MapCache {
     /// No page yet of the `pages` of a table, of which `room` fit.
+    ///
+    /// # Panics
+    /// If none fits.
     pub fn new(pages: u32, room: u32) -> Self {
         assert!(room != 0, "a cache of no page");
         Self {

@@ -100,7 +100,7 @@ impl FlashCore {
         self.map_cache.iter().flat_map(|cache| cache.waiting())
     }
 
-    /// Checks the cache of the table's pages, which has `pages` reads under way.
+    /// Checks the cache of the table's pages.
     ///
     /// # Errors
     /// What does not fit.

@@ -102,4 +102,34 @@ impl RunningJob {
         }
         self.mix
     }
+
+    /// Counts a completion, or waits for one; `left` are still to be counted.
+    pub(super) fn reap(&mut self, ddir: Option<usize>, left: u32) -> Option<JobStep> {
+        if !self.reap_one() {
+            if self.depth > 0 {
+                return Some(JobStep::Wait);
+            }
+        } else if left > 1 {
+            self.phase = JobPhase::Reap { ddir, left: left - 1 };
+            return None;
+        } else if self.depth > self.plan.depth_low {
+            self.phase = JobPhase::Reap { ddir, left: self.plan.complete_min.min(self.depth).max(1) };
+            return None;
+        }
+        self.phase = ddir.map_or(JobPhase::Top, |ddir| JobPhase::Think { ddir });
+        None
+    }
+
+    /// Share of its work done, 0 to 1, by the limit that is nearest; 0 without a limit.
+    pub(in crate::fio) fn progress(&self, now: Nanos) -> f64 {
+        let plan = &self.plan;
+        if self.phase == JobPhase::Ended {
+            return 1.0;
+        }
+        let part = |done: u64, all: u64| if all == 0 { 0.0 } else { (done as f64 / all as f64).min(1.0) };
+        let ios = part(self.blocks.iter().sum(), plan.number_ios.saturating_mul(plan.loops));
+        let time = part(self.micros(now), plan.runtime);
+        let bytes = if plan.access.time_based { 0.0 } else { part(self.issue_bytes, plan.limit()) };
+        ios.max(time).max(bytes)
+    }
 }

@@ -30,12 +30,11 @@ fn it_keeps_what_a_plain_list_keeps() {
             let page = rng.below(u64::from(pages)) as u32;
             let found = model.iter().position(|&kept| kept == page);
             assert_eq!(own.touch(page), found.is_some(), "page {page} in step {step}");
-            match found {
-                Some(place) => _ = model.remove(place),
-                None => {
-                    let leaves = if model.len() == room as usize { model.pop_back() } else { None };
-                    assert_eq!(own.fill(page), leaves);
-                }
+            if let Some(place) = found {
+                model.remove(place);
+            } else {
+                let leaves = if model.len() == room as usize { model.pop_back() } else { None };
+                assert_eq!(own.fill(page), leaves);
             }
             model.push_front(page);
             if step % 1000 == 0 {
