@@ -178,9 +178,14 @@ def figures_of(folder: Path) -> set[str]:
         (r"^array\.wear\[\d+\]\.", "array.wear[i]."),
         (r"^array\.latency_us_by_state\.\w+\.(read|write)(\..*)?", "array.latency_us_by_state.*.OP.*"),
         (r"^repair\[\d+\]\.", "repair[i]."),
+        (r"^zones\.states\..*", "zones.states.*"),
+        (r"^zones\.latency_us\.\w+\.mean_interval(\..*)?$", "zones.latency_us.*.mean_interval.*"),
+        (r"^zones\.latency_us\.\w+(\.\w+)?$", "zones.latency_us.*.*"),
         (r"^protection\.redundancy\.losses\[\d+\]\.", "protection.redundancy.losses[]."),
     )
     names = set(flatten(summary))
+    # A table of what was refused, which is empty where the host keeps to its zones.
+    names |= {"zones.refused.*"} if summary.get("zones") else set()
     for pattern, replacement in short:
         names = {re.sub(pattern, replacement, name) for name in names}
     absent = {f"host.jobs[].{op}" for op in ("read", "write", "trim", "sync")}
@@ -276,7 +281,7 @@ def test_every_figure_is_documented_and_no_other(
     real |= {f"endurance.{name}" for name in worn.figures()}
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text()
     documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
-    assert documented == real
+    assert documented == real, sorted(documented ^ real)
 
 
 def test_every_column_is_documented(
