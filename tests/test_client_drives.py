@@ -24,7 +24,7 @@ def test_a_preset_is_a_sixteenth_of_its_drive(file: Path) -> None:
     assert api.resolve(file.stem) == whole
     full = {"1t": 1_000_204_886_016, "2t": 2_000_398_934_016}["2t" if "2t" in file.stem else "1t"]
     summary = outlast.run(file, {"workload.synthetic.requests": 2000}).summary
-    assert summary["device"]["user_bytes"] * whole["run"]["capacity_scale"] == pytest.approx(full, rel=2e-3)
+    assert summary["device"]["capacity_bytes"] * whole["run"]["capacity_scale"] == pytest.approx(full, rel=2e-3)
     assert summary["slc_cache"]["cached_share"] > 0.9
     assert summary["write_amplification"]["total"] == 1
 

@@ -1189,7 +1189,7 @@ class DeviceSlcCache(Setting):
     0.
     """
     when_full: Setting
-    """What a write of the host does when the cache is full. Default: `direct`.
+    """Course of a write of the host when the cache is full. Default: `direct`.
     - direct: It goes to superblocks with all bits at once.
     - fold: It waits until a part of the cache has been folded.
     """

@@ -33,10 +33,13 @@ COLOURS = {
     "degraded": "var:--bad",
     "record": "var:--flush",
     "mount": "var:--ink",
+    "throttle": "var:--warn",
     "aborted": "var:--line",
 }
 """Colour of each cause. Causes of writes alone and causes of reads alone may share one."""
-DASHED = frozenset({"map", "program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record"})
+DASHED = frozenset(
+    {"map", "program", "die_collection", "stripe_lock", "stripe_rebuild", "degraded", "record", "throttle"}
+)
 """Causes whose bars are hatched, so that they are told from those of the same colour."""
 NAMED_FROM = 0.1
 """The share from which on a cause is named in a sentence."""

@@ -139,7 +139,8 @@ def _limit(summary: dict[str, Any]) -> Limit | None:
 
 
 def _called(limit: Limit) -> str:
-    return "its queue depth" if limit.name == "queue_depth" or limit.part is None else limit.part.label
+    named = {"queue_depth": "its queue depth", "heat": "its heat"}
+    return named.get(limit.name) or ("its queue depth" if limit.part is None else limit.part.label)
 
 
 def _tail(summary: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from outlast.report import served
 from outlast.report.numbers import percent, seconds, short
 from outlast.why.cache import slc_cache
+from outlast.why.heat import heat
 from outlast.why.limit import Limit
 from outlast.why.origins import collection, errors, mapping, tail, wear, writes
 from outlast.why.parts import Figures, Part, die_work, named, was_asked
@@ -18,8 +19,8 @@ class Sentence:
     """A finding in words."""
 
     about: str
-    """The subject: `limit`, `served`, a part, `host`, `cache`, `mapping`, `tail`, `writes`, `collection`, `wear`,
-    `errors`, or `trust`."""
+    """The subject: `limit`, `served`, a part, `host`, `heat`, `cache`, `mapping`, `tail`, `writes`, `collection`,
+    `wear`, `errors`, or `trust`."""
     text: str
     figures: Figures
     """Figures of `result.json` that the sentence is made of, by dotted name."""
@@ -33,6 +34,7 @@ def sentences(summary: dict[str, Any], parts: list[Part], limit: Limit) -> list[
         found += [_dies(summary, by_name["dies"]), _channels(summary, by_name["channels"])]
         found += [_link(by_name), _firmware(by_name), _host(summary)]
     origins = {
+        "heat": heat,
         "cache": slc_cache,
         "mapping": mapping,
         "tail": tail,
@@ -58,6 +60,13 @@ def _limit(summary: dict[str, Any], limit: Limit) -> Sentence:
         return Sentence("limit", text, named(summary, "scenario.run.timing"))
     iops = summary["throughput"]["iops"]
     figures = dict(named(summary, "throughput.iops")) | dict(part.figures)
+    if limit.name == "heat":
+        throttled = percent(summary["energy"]["heat"]["throttled_share"])
+        text = (
+            f"Heat limits the rate of {short(iops)} requests a second: the drive let commands in slowly, or not at "
+            f"all, for {throttled} of the time; the busiest part, {part.label}, is busy {percent(part.busy)}."
+        )
+        return Sentence("limit", text, figures | dict(named(summary, "energy.heat.throttled_share")))
     if limit.name == "host_rate":
         load = f"the {short(iops)} requests a second that it asks for are served"
         if not served.is_as_asked(summary):

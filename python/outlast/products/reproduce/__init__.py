@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PAPERS = ("diff-raid", "flexible", "hrm", "lfs", "msapl", "reparo")
 """Their folders are called like them, without the dash."""
-DRIVES = ("drives", "warp", "cachelib-fdp", "zn540", "client-drives")
+DRIVES = ("drives", "warp", "cachelib-fdp", "zn540", "client-drives", "heat")
 """Measurements of drives that are judged likewise: they only run if they are named."""
 
 
