@@ -17,6 +17,8 @@ OWN = {
     "costs.py": "of the simulator",
     "drive.py": "of the simulator",
     "models/chips.py": "of the simulator",
+    "fleet/lives.py": "of the simulator",
+    "fleet/rare.py": "of the simulator",
     "notebook/theme.py": "comes with the package",
     "points/worker.py": "of the process that started it",
     "points/workers.py": "of a process that it started",
@@ -64,7 +66,8 @@ def test_every_reader_of_foreign_files_has_a_fuzz_target() -> None:
     table = (ROOT / "fuzz" / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \| `([^`|]+)` \| `([^`|]+)` \|$", table, re.M)
     here = "".join(
-        (ROOT / "tests" / f"test_foreign_{part}.py").read_text(encoding="utf-8") for part in ("json", "files", "toml")
+        (ROOT / "tests" / f"test_foreign_{part}.py").read_text(encoding="utf-8")
+        for part in ("json", "files", "toml", "plans")
     )
     for what, reader, target in rows:
         assert (ROOT / reader).exists(), f"{what}: {reader} is no file"

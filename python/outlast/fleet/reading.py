@@ -196,7 +196,7 @@ def with_changes(settings: Settings, changes: tuple[str, ...]) -> Settings:
         if not equals:
             raise ScenarioError(f"--set {change}: must be NAME=VALUE such as drive.afr=0.02")
         try:
-            value = json.loads(text)
+            value = foreign.json_of(text)
         except ValueError:
             value = text
         (content.setdefault(table, {}) if table else content)[key] = value
