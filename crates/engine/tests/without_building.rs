@@ -65,7 +65,8 @@ fn a_check_fails_with_the_error_of_building() {
 fn presets_pass_without_being_built() {
     for preset in presets().iter().filter(|preset| preset.name != "x25m-80g") {
         let layers = [ScenarioLayer::Preset(preset.name.to_owned())];
-        let set = [("workload".to_owned(), "{ synthetic = { requests = 1 } }".to_owned())];
+        let stream = if preset.text.contains("[device.zones]") { "zoned" } else { "synthetic" };
+        let set = [("workload".to_owned(), format!("{{ {stream} = {{ requests = 1 }} }}"))];
         let (scenario, _) = load_scenario(&layers, &set).unwrap();
         let memory = Simulation::check(&scenario).unwrap();
         assert!(memory.drives > 0, "{}", preset.name);

@@ -40,6 +40,8 @@ mod trace_etw;
 mod trace_fio_iolog;
 #[path = "../../../fuzz/fuzz_targets/trace_msr.rs"]
 mod trace_msr;
+#[path = "../../../fuzz/fuzz_targets/trace_packed.rs"]
+mod trace_packed;
 #[path = "../../../fuzz/fuzz_targets/trace_spc.rs"]
 mod trace_spc;
 #[path = "../../../fuzz/fuzz_targets/trace_vscsi.rs"]
