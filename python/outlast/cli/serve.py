@@ -18,6 +18,7 @@ from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
 from outlast.cli.serve_checks import check_names, check_tls, warn_if_open
+from outlast.cli.serve_load import load_of
 from outlast.cli.serve_messages import show
 from outlast.printable import printable
 
@@ -45,6 +46,7 @@ Examples:
   outlast serve die-repair --nvme
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
+  outlast serve demo --http --load
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
   outlast serve serve-drive --image disk.outlast
   outlast serve --image disk.outlast --at 12.345678s""",
@@ -115,6 +117,15 @@ Examples:
     metavar="[PORT]",
     help="Serve the live page and the HTTP interface on this machine, at this port or at a free one.",
 )
+@click.option(
+    "--load",
+    is_flag=False,
+    flag_value=2000.0,
+    type=click.FloatRange(1, 100_000),
+    metavar="[RATE]",
+    help="Load the device with random requests of 4 KiB, 30 % reads and 70 % writes, at this rate per simulated second "
+    "(2000), in an order that --seed changes. What is on the device is overwritten.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 def serve_command(
     scenario: str | None,
@@ -135,6 +146,7 @@ def serve_command(
     captive: str | None,
     name: str | None,
     http: int | None,
+    load: float | None,
     quiet: bool,
     **keeping: Unpack[ImageCommandOptions],
 ) -> int:
@@ -179,8 +191,14 @@ def serve_command(
             **keeping,
         )
         with ExitStack() as stack:
+
+            def open_doors() -> None:
+                _open(stack, server, name, http, quiet, at)
+                if load is not None:
+                    stack.enter_context(load_of(server, load * (speed or 1.0), seed or 1))
+
             try:
-                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at), as_file)
+                return _attend(server, captive, quiet, open_doors, as_file)
             except BaseException:
                 server.stop()
                 while server.wait(LOOK)[0] != "ended":
