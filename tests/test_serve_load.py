@@ -62,3 +62,10 @@ def test_it_goes_on_after_a_loss_of_power(loaded: Served, outlast: Outlast) -> N
     outlast("ctl", "loaded", "power", "cut")
     before = units(outlast)["host"]
     assert eventually(lambda: units(outlast)["host"] > before + 1000)
+
+
+def test_a_drive_with_zones_is_refused(outlast: Outlast) -> None:
+    few = ["--set", "device.zones.count=40", "--set", "device.geometry.pages_per_block=27"]
+    done = outlast("serve", "wd-zn540", *few, "--clock", "virtual", "--load", check=False)
+    assert done.returncode != 0
+    assert "--load: the drive has zones, which take no random writes" in done.stderr
