@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import click
 from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
-from outlast.cli.serve_checks import check_names, check_tls, warn_if_open
+from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
 from outlast.cli.serve_load import load_of
 from outlast.cli.serve_messages import show
 from outlast.printable import printable
@@ -124,7 +125,7 @@ Examples:
     type=click.FloatRange(1, 100_000),
     metavar="[RATE]",
     help="Load the device with random requests of 4 KiB, 30 % reads and 70 % writes, at this rate per simulated second "
-    "(2000), in an order that --seed changes. What is on the device is overwritten.",
+    "(2000; by a virtual clock per real second), in an order that --seed changes. Overwrites the data.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 def serve_command(
@@ -155,10 +156,7 @@ def serve_command(
     The scenario describes the drive and its preconditioning; its workload is not run. The address is printed on
     standard output when the drive is ready. Ctrl-C or SIGTERM ends it cleanly, like a host that shuts down.
     """
-    if speed is not None and clock == "virtual":
-        raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
-    if speed is not None and not 0.001 <= speed <= 1000:
-        raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
+    check_clock(clock, speed)
     check_keeping(keeping)
     check_names(name, http)
     check_tls(tls_cert, tls_key, tls_ca, tls, file)
@@ -191,12 +189,7 @@ def serve_command(
             **keeping,
         )
         with ExitStack() as stack:
-
-            def open_doors() -> None:
-                _open(stack, server, name, http, quiet, at)
-                if load is not None:
-                    stack.enter_context(load_of(server, load * (speed or 1.0), seed or 1))
-
+            open_doors = partial(_open, stack, server, name, http, quiet, at, (load, speed, seed))
             try:
                 return _attend(server, captive, quiet, open_doors, as_file)
             except BaseException:
@@ -206,8 +199,16 @@ def serve_command(
                 raise
 
 
-def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool, at: str | None) -> None:
-    """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
+def _open(
+    stack: ExitStack,
+    server: Server,
+    name: str | None,
+    http: int | None,
+    quiet: bool,
+    at: str | None,
+    load: tuple[float | None, float | None, int | None],
+) -> None:
+    """Opens the control socket, HTTP and the load (rate, speed, seed) if they are asked for; all end with the stack."""
     from outlast.serving import http_for, sockets
     from outlast.serving.control import Control
 
@@ -221,6 +222,7 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
         sys.stdout.flush()
+    stack.enter_context(load_of(server, *load))
 
 
 def _text(path: Path | None) -> str | None:
