@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture collection-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -269,6 +269,9 @@ picture: demo ## the picture of the README, from the demo's report (needs Chromi
 
 live-picture: setup ## the picture of the live page in the README (needs Chromium and fio)
 	$(BIN)/python docs/make_live_picture.py docs/live.png
+
+collection-picture: setup ## the picture of the map of superblocks in the guide on collection (needs Chromium)
+	$(BIN)/python docs/make_collection_picture.py docs/collection.png
 
 tail-picture: setup ## the picture of a tail in the README (needs Chromium)
 	@$(BIN)/outlast run demo --set run.causes=true --out out/tail --force --quiet

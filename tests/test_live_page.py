@@ -161,6 +161,48 @@ def test_spares_are_named_and_empty_charts_have_no_scale(browser: Any) -> None:
         until(browser, lambda page: "Drive 2, 1 die failed or failing" in page.find_element("id", "drives").text)
 
 
+def test_the_map_shows_the_states_of_the_superblocks(browser: Any) -> None:
+    drive = {"precondition.fill": "sequential", "precondition.overwrite": "random"}
+    with outlast.serve("demo", drive, http=True) as served:
+        opened(browser, served)
+        (told,) = served.state()["machine"]["drives"]
+        cells = browser.find_elements("css selector", "#maps .cell")
+        assert [cell.get_attribute("data-state") for cell in cells] == told["superblock_map"]["states"]
+        assert len(cells) == told["superblocks"]["total"]
+        assert {"free", "open", "sealed"} <= set(told["superblock_map"]["states"])
+        filled = [f"{share}%" for share in told["superblock_map"]["valid"]]
+        every = "[...document.querySelectorAll('#maps .cell')]"
+        valid_shown = f"return {every}.map((cell) => cell.style.getPropertyValue('--valid'))"
+        assert browser.execute_script(valid_shown) == filled
+        text = browser.find_element("css selector", "#maps .map").get_attribute("aria-label")
+        assert text.startswith(f"{told['superblocks']['total']} superblocks: {told['superblocks']['sealed']} full")
+        assert complaints(browser) == []
+
+
+def test_the_map_has_a_bounded_number_of_cells() -> None:
+    many = {
+        "device.geometry.blocks_per_plane": 1201,
+        "device.geometry.pages_per_block": 8,
+        "device.ftl.capacity": "64MiB",
+    }
+    new = {"precondition.fill": "none", "precondition.overwrite": "none"}
+    with outlast.serve("demo", many | new) as served:
+        (drive,) = served.state()["machine"]["drives"]
+    assert drive["superblocks"]["total"] == 1201
+    assert drive["superblock_map"] == {"per_cell": 2, "states": ["free"] * 601, "valid": [0] * 601, "slc": []}
+
+
+def test_the_map_shows_the_mode_of_a_cache() -> None:
+    new = {"precondition.fill": "sequential", "precondition.overwrite": "none", "device.ftl.capacity": "1GiB"}
+    cache = {"dynamic_share": 1.0, "read": "30us", "program": "200us"}
+    with outlast.serve("demo", new | {"device.slc_cache": cache}) as served:
+        (drive,) = served.state()["machine"]["drives"]
+    cells = drive["superblock_map"]
+    assert cells["slc"], "what was written first is in the cache"
+    assert all(cells["valid"][cell] <= 34 for cell in cells["slc"])
+    assert all(cells["states"][cell] not in ("free", "retired") for cell in cells["slc"])
+
+
 def test_it_fits_a_telephone(browser: Any, served: outlast.Served) -> None:
     metrics = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ import click
 from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
-from outlast.cli.serve_checks import check_names, check_tls, warn_if_open
+from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
+from outlast.cli.serve_load import load_of
 from outlast.cli.serve_messages import show
 from outlast.printable import printable
 
@@ -45,6 +47,7 @@ Examples:
   outlast serve die-repair --nvme
   outlast serve mine.toml --listen tcp:0.0.0.0:10809 --tls-cert cert.pem --tls-key key.pem
   outlast serve serve-drive --file drive.img
+  outlast serve demo --http --load
   outlast serve --preset serve-drive --set device.ftl.capacity=4GiB --speed 0.1
   outlast serve serve-drive --image disk.outlast
   outlast serve --image disk.outlast --at 12.345678s""",
@@ -115,6 +118,15 @@ Examples:
     metavar="[PORT]",
     help="Serve the live page and the HTTP interface on this machine, at this port or at a free one.",
 )
+@click.option(
+    "--load",
+    is_flag=False,
+    flag_value=2000.0,
+    type=click.FloatRange(1, 100_000),
+    metavar="[RATE]",
+    help="Load the device with random requests of 4 KiB, 30 % reads and 70 % writes, at this rate per simulated second "
+    "(2000; by a virtual clock per real second), in an order that --seed changes. Overwrites the data.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 def serve_command(
     scenario: str | None,
@@ -135,6 +147,7 @@ def serve_command(
     captive: str | None,
     name: str | None,
     http: int | None,
+    load: float | None,
     quiet: bool,
     **keeping: Unpack[ImageCommandOptions],
 ) -> int:
@@ -143,10 +156,7 @@ def serve_command(
     The scenario describes the drive and its preconditioning; its workload is not run. The address is printed on
     standard output when the drive is ready. Ctrl-C or SIGTERM ends it cleanly, like a host that shuts down.
     """
-    if speed is not None and clock == "virtual":
-        raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
-    if speed is not None and not 0.001 <= speed <= 1000:
-        raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
+    check_clock(clock, speed)
     check_keeping(keeping)
     check_names(name, http)
     check_tls(tls_cert, tls_key, tls_ca, tls, file)
@@ -179,8 +189,9 @@ def serve_command(
             **keeping,
         )
         with ExitStack() as stack:
+            open_doors = partial(_open, stack, server, name, http, quiet, at, (load, speed, seed))
             try:
-                return _attend(server, captive, quiet, lambda: _open(stack, server, name, http, quiet, at), as_file)
+                return _attend(server, captive, quiet, open_doors, as_file)
             except BaseException:
                 server.stop()
                 while server.wait(LOOK)[0] != "ended":
@@ -188,8 +199,16 @@ def serve_command(
                 raise
 
 
-def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, quiet: bool, at: str | None) -> None:
-    """Opens the control socket, and HTTP if it is asked for; both close with the stack."""
+def _open(
+    stack: ExitStack,
+    server: Server,
+    name: str | None,
+    http: int | None,
+    quiet: bool,
+    at: str | None,
+    load: tuple[float | None, float | None, int | None],
+) -> None:
+    """Opens the control socket, HTTP and the load (rate, speed, seed) if they are asked for; all end with the stack."""
     from outlast.serving import http_for, sockets
     from outlast.serving.control import Control
 
@@ -203,6 +222,7 @@ def _open(stack: ExitStack, server: Server, name: str | None, http: int | None, 
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
         sys.stdout.flush()
+    stack.enter_context(load_of(server, *load))
 
 
 def _text(path: Path | None) -> str | None:

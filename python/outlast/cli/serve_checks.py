@@ -18,6 +18,14 @@ def check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | N
         raise click.UsageError("--file goes without TLS: add --tls offer", click.get_current_context())
 
 
+def check_clock(clock: str, speed: float | None) -> None:
+    """Refuses a speed that the clock does not have."""
+    if speed is not None and clock == "virtual":
+        raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
+    if speed is not None and not 0.001 <= speed <= 1000:
+        raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
+
+
 def check_names(name: str | None, http: int | None) -> None:
     """Refuses what the control socket and HTTP would refuse later, when an image has been made."""
     from outlast.serving import sockets

@@ -6,10 +6,15 @@ use outlast_array::{ArrayCondition, MemberRepair, PassKind};
 use outlast_decisions::RepairWay;
 use outlast_device::Device;
 use outlast_engine::InService;
-use outlast_ssd::{BufferView, DieView, DriveRedundancy, RedundancyLoss, Ssd, SuperblockCounts};
+use outlast_ssd::{
+    BufferView, DieView, DriveRedundancy, RedundancyLoss, Ssd, SuperblockCounts, SuperblockMap,
+};
 use outlast_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Most cells of the map of the superblocks of one drive.
+const MOST_CELLS: usize = 1024;
 
 /// Kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,6 +64,8 @@ pub struct DriveState {
     pub dies: Vec<DieView>,
     /// Number of superblocks in each state.
     pub superblocks: SuperblockCounts,
+    /// Map of the superblocks, at most 1024 cells.
+    pub superblock_map: SuperblockMap,
     /// Number of failures that the data survives, and missing redundancy.
     pub redundancy: DriveRedundancy,
     /// Number of dies that may still fail, in the worst combination, before the drive becomes read-only.
@@ -210,6 +217,7 @@ impl DriveState {
             dies_per_channel: geometry.dies() / geometry.channels,
             dies: ssd.die_views(now),
             superblocks: ssd.superblock_counts(),
+            superblock_map: ssd.superblock_map(MOST_CELLS),
             redundancy: ssd.redundancy(),
             takes_writes_after,
             redundancy_losses: ssd.redundancy_losses().to_vec(),

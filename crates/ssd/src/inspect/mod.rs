@@ -10,11 +10,13 @@ mod health_log;
 mod measures;
 mod restored;
 mod space;
+mod superblock_map;
 mod utilisation;
 mod views;
 mod zones;
 
 pub use figures::RberLevels;
 pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};
+pub use superblock_map::{MapState, SuperblockMap};
 pub use utilisation::Busy;
 pub use views::{BufferView, DieState, DieView, SuperblockCounts};

@@ -184,6 +184,52 @@ const showDies = (told, before) => {
   $("kill").disabled = !token || !["good", "failing"].includes(state) || !told.state.machine.powered;
 };
 
+// --- map of the superblocks, of each drive an image with a text
+
+const MAP_WORDS = { retired: "given up", free: "free", sealed: "full", open: "open", victim: "victim of collection" };
+
+const mapText = (drive) => {
+  const { total, free, open, sealed, collecting, retired } = drive.superblocks;
+  const { valid, states, slc, per_cell: each } = drive.superblock_map;
+  const full = valid.filter((_, cell) => states[cell] === "sealed");
+  const mean = full.length ? `, on average ${(full.reduce((sum, share) => sum + share, 0) / full.length).toFixed(0)} % valid` : "";
+  const cached = slc.length ? `, ${number(slc.length)} ${each > 1 ? "cells" : "superblocks"} in SLC mode` : "";
+  return `${number(total)} superblocks: ${number(sealed)} full${mean}, ${number(open)} open, ${number(collecting)} ${collecting === 1 ? "victim" : "victims"} of collection, ` +
+    `${number(free)} free${retired ? `, ${number(retired)} given up` : ""}${cached}` + (each > 1 ? `; ${each} in each cell` : "");
+};
+
+const showMaps = (told) => {
+  const drives = told.state.machine.drives.filter((drive) => drive.device !== null);
+  const shape = JSON.stringify(drives.map((drive) => [drive.device, drive.superblock_map.states.length]));
+  if ($("maps").dataset.shape !== shape) {
+    $("maps").dataset.shape = shape;
+    $("maps").replaceChildren(...drives.map((drive) => {
+      const map = make("div", { class: "map", role: "img" });
+      map.append(...drive.superblock_map.states.map(() => make("i", { class: "cell" })));
+      return make("div", { class: "drive" }, make("h3", {}), map);
+    }));
+  }
+  drives.forEach((drive, index) => {
+    const [heading, map] = $("maps").children[index].children;
+    const { states, valid, slc } = drive.superblock_map;
+    const text = mapText(drive);
+    heading.textContent = told.state.machine.array ? `${driveName(drive.device, told)}: ${text}` : text;
+    map.setAttribute("aria-label", heading.textContent);
+    const cached = new Set(slc);
+    states.forEach((state, at) => {
+      // Only what has changed is written: a drive has a thousand cells.
+      const look = `${state} ${valid[at]} ${cached.has(at)}`;
+      const cell = map.children[at];
+      if (cell.look === look) return;
+      cell.look = look;
+      cell.dataset.state = state;
+      cell.toggleAttribute("data-slc", cached.has(at));
+      cell.style.setProperty("--valid", `${valid[at]}%`);
+      cell.title = `${MAP_WORDS[state]}${cached.has(at) ? ", SLC mode" : ""}, ${valid[at]} % valid`;
+    });
+  });
+};
+
 const showPass = (what, pass) => make("p", { class: "pass" },
   `${what}: ${words(pass.kind)}, ${bytes(pass.done)} of ${bytes(pass.total)} `,
   make("progress", { value: pass.done, max: Math.max(1, pass.total), "aria-label": what }));
@@ -297,6 +343,7 @@ const show = (told) => {
   latest = told;
   showHead(told);
   showDies(told, before);
+  showMaps(told);
   showArray(told);
   showEvents(told);
   if (told.rate) {
