@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use outlast_nvme::{
-    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HostQueue, LostRange, NamespaceFacts,
-    NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer,
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HealthLogPage, HostQueue, LostRange,
+    NamespaceFacts, NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer,
 };
 use outlast_nvme_tcp::TcpConnection;
 
@@ -69,7 +69,8 @@ impl MemoryDevice {
                     lost.map(|block| LostRange { offset: block as u64 * 512, length: 512 }).collect(),
                 )
             }
-            DeviceOp::Health => DeviceAnswer::Health(Box::new(self.health)),
+            DeviceOp::Health(HealthLogPage::Smart) => DeviceAnswer::Health(Box::new(self.health)),
+            DeviceOp::Health(HealthLogPage::Extended) => DeviceAnswer::Health(Box::new([0xC0; HEALTH_BYTES])),
             DeviceOp::Placement
             | DeviceOp::UpdateHandle(_)
             | DeviceOp::Append { .. }
