@@ -9,7 +9,7 @@ const GUID: u128 = 0xAFD5_14C9_7C6F_4F9C_A4F2_BFEA_2810_AFC5;
 /// Version of the log page: that of version 2.0 of the specification.
 const VERSION: u16 = 3;
 
-/// The extended health log of a drive over its life (OCP Datacenter NVMe SSD Specification 2.0, section 4.8.5, log C0h): what a
+/// The extended health log of a drive over its life (OCP Datacenter `NVMe` SSD Specification 2.0, section 4.8.5, log C0h): what a
 /// simulated drive can know of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtendedHealth {

@@ -1,4 +1,4 @@
-//! Is each field of the extended health log where version 2.0 of the OCP Datacenter NVMe SSD Specification has it?
+//! Is each field of the extended health log where version 2.0 of the OCP Datacenter `NVMe` SSD Specification has it?
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -69,7 +69,7 @@ pub enum DeviceOp<'a> {
 pub enum HealthLogPage {
     /// SMART / Health Information (02h).
     Smart,
-    /// SMART / Health Information Extended (C0h) of the OCP Datacenter NVMe SSD Specification 2.0.
+    /// SMART / Health Information Extended (C0h) of the OCP Datacenter `NVMe` SSD Specification 2.0.
     Extended,
 }
 
