@@ -88,7 +88,7 @@ random-scenarios: setup ## COUNT=5000 scenarios drawn at random from seed FIRST=
 # How many rounds of property tests, each by a seed of its own.
 ROUNDS ?= 8
 
-nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust tests, long lives of drives, ten thousand configurations of handles and of SLC caches, forged state, random scenarios, all pages of the site, and the mutations that tests must find
+nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust tests, long lives of drives, ten thousand configurations of handles and of SLC caches, five hundred killed servers, forged state, random scenarios, all pages of the site, and the mutations that tests must find
 	@for round in $$(seq $(ROUNDS)); do \
 	  export PROPTEST_RNG_SEED=$$((RANDOM << 15 | RANDOM)); echo "== Round $$round: PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
 	  cargo nextest run $(CARGO_FLAGS) --cargo-quiet --no-fail-fast; \
@@ -100,6 +100,8 @@ nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only configurations::
 	@echo "== Ten thousand SLC caches"
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only slc_cache::
+	@echo "== Five hundred kills under NVMe/TCP"
+	@cargo nextest run --locked --cargo-quiet --package outlast-serve --run-ignored only nvme::kills::
 	@echo "== Forged state"
 	@seed=$$((RANDOM << 15 | RANDOM)); echo "PROPTEST_RNG_SEED=$$seed"; \
 	  OUTLAST_FORGED_SEEDS=100 OUTLAST_ALL_CASES=1 PROPTEST_RNG_SEED=$$seed cargo nextest run --locked --cargo-quiet --package outlast-serve --package outlast-array forged:: own_state::

@@ -99,7 +99,7 @@ fuzz_target!(|bytes: &[u8]| {
             let answer = match request.op {
                 DeviceOp::Read { .. } => DeviceAnswer::Data(vec![0; request.length as usize]),
                 DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
-                DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+                DeviceOp::Health(_) => DeviceAnswer::Health(Box::new([0; 512])),
                 DeviceOp::Placement => DeviceAnswer::Placement(Box::default()),
                 _ => DeviceAnswer::Done,
             };

@@ -6,6 +6,7 @@
 //! 0045).
 
 mod command;
+pub mod extended_health;
 mod extent;
 pub mod health_log;
 mod heat;

@@ -71,6 +71,11 @@ fn features_and_logs_are_had_and_the_rest_is_refused() {
     let health = admin.run(WireCommand::log_page(2, 512, 0)).unwrap().1;
     assert_eq!((health[5], health.len()), (42, 512));
     assert_eq!(admin.run(WireCommand::log_page(2, 8, 4)).unwrap().1[1], 42, "an offset into the page");
+    assert_eq!(
+        admin.run(WireCommand::log_page(0xC0, 512, 0)).unwrap().1,
+        [0xC0; 512],
+        "the device's other log"
+    );
     assert_eq!(admin.run(WireCommand::log_page(3, 512, 0)).unwrap().1[0], 1);
     assert_eq!(admin.run(WireCommand::log_page(0x70, 1024, 0)).unwrap_err(), 0x109);
     // The error log has the failures so far, the latest first.

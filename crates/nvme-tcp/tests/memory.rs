@@ -4,14 +4,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use outlast_nvme::{
-    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HostQueue, LostRange, NamespaceFacts,
-    NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer,
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HealthLogPage, HostQueue, LostRange,
+    NamespaceFacts, NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer, ZoneAction, ZoneFacts,
+    ZoneRefusal, ZoneReport, ZoneReports, ZoneState,
 };
 use outlast_nvme_tcp::TcpConnection;
 
 use crate::initiator::{HostLink, HostWire, LinkWishes};
 
 pub(crate) const BLOCKS: u64 = 4096;
+/// Length of a zone, where there are zones: sixteen blocks of 4096 bytes.
+pub(crate) const ZONE_BYTES: u64 = 16 * 4096;
 pub(crate) const NQN: &str = "nqn.2026-11.org.outlast:test";
 pub(crate) const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:1";
 
@@ -24,13 +27,15 @@ pub(crate) struct MemoryDevice {
     pub(crate) forced: u64,
     pub(crate) limited: u64,
     pub(crate) health: [u8; HEALTH_BYTES],
+    /// Bytes written to each zone, where it has zones.
+    pub(crate) zones: Vec<u64>,
 }
 
 impl MemoryDevice {
     pub(crate) fn new() -> Self {
         let bytes = vec![0; BLOCKS as usize * 512];
         let lost = vec![false; BLOCKS as usize];
-        Self { bytes, lost, flushes: 0, forced: 0, limited: 0, health: [0; HEALTH_BYTES] }
+        Self { bytes, lost, flushes: 0, forced: 0, limited: 0, health: [0; HEALTH_BYTES], zones: Vec::new() }
     }
 
     /// Carries out a request, which must lie within the device.
@@ -69,13 +74,49 @@ impl MemoryDevice {
                     lost.map(|block| LostRange { offset: block as u64 * 512, length: 512 }).collect(),
                 )
             }
-            DeviceOp::Health => DeviceAnswer::Health(Box::new(self.health)),
-            DeviceOp::Placement
-            | DeviceOp::UpdateHandle(_)
-            | DeviceOp::Append { .. }
-            | DeviceOp::ManageZone(_)
-            | DeviceOp::ListZones(_) => unreachable!("the device has neither handles nor zones"),
+            DeviceOp::Health(HealthLogPage::Smart) => DeviceAnswer::Health(Box::new(self.health)),
+            DeviceOp::Health(HealthLogPage::Extended) => DeviceAnswer::Health(Box::new([0xC0; HEALTH_BYTES])),
+            DeviceOp::Append { data, .. } => {
+                let (zone, length) = (from / ZONE_BYTES as usize, data.len() as u64);
+                let at = self.zones[zone];
+                if at + length > ZONE_BYTES {
+                    return DeviceAnswer::Failed(DeviceFailure::Zone(ZoneRefusal::Boundary));
+                }
+                self.zones[zone] += length;
+                let place = from + at as usize;
+                self.bytes[place..place + data.len()].copy_from_slice(data);
+                DeviceAnswer::Appended(place as u64)
+            }
+            DeviceOp::ManageZone(action) => {
+                let written = &mut self.zones[from / ZONE_BYTES as usize];
+                match action {
+                    ZoneAction::Reset => *written = 0,
+                    ZoneAction::Finish => *written = ZONE_BYTES,
+                    ZoneAction::Open | ZoneAction::Close | ZoneAction::Offline => {}
+                }
+                DeviceAnswer::Done
+            }
+            DeviceOp::ListZones(asked) => {
+                let places = (request.offset..request.offset + request.length).step_by(ZONE_BYTES as usize);
+                let zones = places.map(|offset| self.report(offset));
+                let zones: Vec<ZoneReport> = zones.filter(|zone| asked.states.has(zone.state)).collect();
+                let count = zones.len() as u64;
+                let listed = zones.into_iter().take(asked.most as usize).collect();
+                DeviceAnswer::Zones(ZoneReports { count, zones: listed })
+            }
+            DeviceOp::Placement | DeviceOp::UpdateHandle(_) => unreachable!("the device has no handles"),
         }
+    }
+
+    /// The zone that begins at `offset`.
+    fn report(&self, offset: u64) -> ZoneReport {
+        let written = self.zones[(offset / ZONE_BYTES) as usize];
+        let (state, write_pointer) = match written {
+            0 => (ZoneState::Empty, Some(offset)),
+            ZONE_BYTES => (ZoneState::Full, None),
+            _ => (ZoneState::ImplicitlyOpen, Some(offset + written)),
+        };
+        ZoneReport { offset, state, write_pointer }
     }
 }
 
@@ -116,6 +157,22 @@ impl MemoryTarget {
         Self { target: NvmeTarget::new(), offer, device: Rc::new(RefCell::new(MemoryDevice::new())) }
     }
 
+    /// A target whose namespace consists of zones, in blocks of 4096 bytes.
+    pub(crate) fn zoned() -> Self {
+        let own = Self::new();
+        own.device.borrow_mut().zones = vec![0; (BLOCKS * 512 / ZONE_BYTES) as usize];
+        let mut facts = facts(true);
+        let size = ZONE_BYTES / 4096;
+        facts.namespaces[0] = NamespaceFacts {
+            blocks: BLOCKS / 8,
+            block_bytes: 4096,
+            preferred_blocks: 1,
+            zones: Some(ZoneFacts { size, capacity: size, most_active: 32, most_open: 32 }),
+            ..facts.namespaces[0].clone()
+        };
+        Self { offer: TargetOffer { subsystems: vec![facts].into(), ..own.offer.clone() }, ..own }
+    }
+
     /// A new connection.
     pub(crate) fn wire(&self) -> MemoryWire {
         MemoryWire {
@@ -137,7 +194,11 @@ impl MemoryTarget {
     pub(crate) fn admin(&self, wishes: LinkWishes) -> HostLink<MemoryWire> {
         let mut link = self.link(wishes);
         link.connect(NQN, HOST, 0, 0xFFFF).unwrap();
-        link.enable();
+        if self.device.borrow().zones.is_empty() {
+            link.enable()
+        } else {
+            link.enable_all_sets()
+        }
         link
     }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::initiator::{LinkWishes, WireCommand};
-use crate::memory::{HOST, MemoryTarget, NQN};
+use crate::initiator::{LinkWishes, WireCommand, reported};
+use crate::memory::{BLOCKS, HOST, MemoryTarget, NQN, ZONE_BYTES};
 
 /// Bytes of a host that connects an I/O queue and moves data in every way, and what it gets. The device is in the same state before each call.
 fn conversation(wishes: LinkWishes) -> (Vec<u8>, MemoryTarget) {
@@ -20,9 +20,33 @@ fn conversation(wishes: LinkWishes) -> (Vec<u8>, MemoryTarget) {
     (io.wire.sent, target)
 }
 
-/// Output of an I/O queue that gets `bytes` in these steps.
-fn output(bytes: &[u8], steps: Vec<usize>, wishes: LinkWishes) -> Vec<u8> {
-    let target = MemoryTarget::new();
+/// The same of a host of zones: appends, some of them refused, reports, whole and cut off, and actions on one zone and on all.
+fn zoned_conversation(wishes: LinkWishes) -> Vec<u8> {
+    const FINISH: u32 = 2;
+    const RESET: u32 = 4;
+    let target = MemoryTarget::zoned();
+    let admin = target.admin(wishes);
+    let mut io = target.io(&admin, 1, wishes);
+    for round in 0..4_u8 {
+        let zone = u64::from(round) * 16;
+        let appended = io.run(WireCommand::append(zone, vec![round; 9 * 4096])).unwrap().0;
+        assert_eq!(appended, zone, "the first block of an empty zone");
+        assert_eq!(io.run(WireCommand::append(zone, vec![7; 4096])).unwrap().0, zone + 9);
+        io.run(WireCommand::append(zone, vec![9; 9 * 4096])).unwrap_err();
+        assert_eq!(io.run(WireCommand::read_long(zone, 10)).unwrap().1[9 * 4096..], [7; 4096]);
+        io.run(WireCommand::zone_action(zone, FINISH)).unwrap();
+        io.run(WireCommand::zone_action(zone + 1, FINISH)).unwrap_err();
+        let report = io.run(WireCommand::report_zones(0, 0, false, 4096)).unwrap().1;
+        assert_eq!(reported(&report).0, BLOCKS * 512 / ZONE_BYTES);
+        io.run(WireCommand::report_zones(zone, 0, true, 256)).unwrap();
+    }
+    io.run(WireCommand::all_zones(RESET)).unwrap();
+    assert!(target.device.borrow().zones.iter().all(|&written| written == 0));
+    io.wire.sent
+}
+
+/// Output of an I/O queue of `target` that gets `bytes` in these steps.
+fn output(target: &MemoryTarget, bytes: &[u8], steps: Vec<usize>, wishes: LinkWishes) -> Vec<u8> {
     let _admin = target.admin(wishes);
     let mut wire = target.wire();
     wire.steps = steps;
@@ -42,8 +66,11 @@ proptest! {
     ) {
         let wishes = LinkWishes { header_digest: digests.0, data_digest: digests.1, in_capsule, ..LinkWishes::default() };
         let (bytes, _) = conversation(wishes);
-        let whole = output(&bytes, vec![usize::MAX], wishes);
-        prop_assert!(output(&bytes, steps, wishes) == whole);
+        let whole = output(&MemoryTarget::new(), &bytes, vec![usize::MAX], wishes);
+        prop_assert!(output(&MemoryTarget::new(), &bytes, steps.clone(), wishes) == whole);
+        let bytes = zoned_conversation(wishes);
+        let whole = output(&MemoryTarget::zoned(), &bytes, vec![usize::MAX], wishes);
+        prop_assert!(output(&MemoryTarget::zoned(), &bytes, steps, wishes) == whole);
     }
 }
 
@@ -51,6 +78,12 @@ proptest! {
 fn one_byte_at_a_time_is_enough() {
     let wishes = LinkWishes { header_digest: true, data_digest: true, ..LinkWishes::default() };
     let (bytes, _) = conversation(wishes);
-    assert!(output(&bytes, vec![1], wishes) == output(&bytes, vec![usize::MAX], wishes));
+    let [single, whole] =
+        [1, usize::MAX].map(|step| output(&MemoryTarget::new(), &bytes, vec![step], wishes));
+    assert!(single == whole);
+    let bytes = zoned_conversation(wishes);
+    let [single, whole] =
+        [1, usize::MAX].map(|step| output(&MemoryTarget::zoned(), &bytes, vec![step], wishes));
+    assert!(single == whole);
     assert!(NQN.len() + HOST.len() < 512);
 }

@@ -1,5 +1,6 @@
 //! Administration commands (Base Specification 1.4, section 5).
 
+use crate::device::HealthLogPage;
 use crate::directives;
 use crate::entry::SubmissionEntry;
 use crate::facts::{ALL_NAMESPACES, NamespaceFacts, SubsystemFacts};
@@ -196,12 +197,16 @@ fn log_page(
             log_pages::discovery(&offer.subsystems, &offer.port, offer.generation)
         }
         (log_pages::ERRORS, Some(_)) => controller.errors.page(),
-        (log_pages::HEALTH, Some(_)) if !matches!(entry.namespace(), 0 | ALL_NAMESPACES) => {
-            // There is one log for the whole controller.
+        (log_pages::HEALTH | log_pages::EXTENDED_HEALTH, Some(_))
+            if !matches!(entry.namespace(), 0 | ALL_NAMESPACES) =>
+        {
+            // There is one log of either kind for the whole controller.
             return Err(NvmeStatus::INVALID_FIELD);
         }
-        (log_pages::HEALTH, Some(_)) => {
-            let requests = [PlannedRequest::whole(PlannedOp::Health)];
+        (log_pages::HEALTH | log_pages::EXTENDED_HEALTH, Some(_)) => {
+            let is_extended = request.page == log_pages::EXTENDED_HEALTH;
+            let log = if is_extended { HealthLogPage::Extended } else { HealthLogPage::Smart };
+            let requests = [PlannedRequest::whole(PlannedOp::Health(log))];
             let cost = request.length as u64;
             return Ok(AdminStep::Device(CommandPlan::new(requests, PlanEnd::Health(request), cost)));
         }

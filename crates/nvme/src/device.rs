@@ -45,8 +45,8 @@ pub enum DeviceOp<'a> {
     },
     /// Question for lost blocks, answered with [`DeviceAnswer::Lost`].
     LostBlocks,
-    /// Question for the health log, answered with [`DeviceAnswer::Health`].
-    Health,
+    /// Question for a health log, answered with [`DeviceAnswer::Health`].
+    Health(HealthLogPage),
     /// Question for the figures of flexible data placement, answered with [`DeviceAnswer::Placement`].
     Placement,
     /// The handle of this placement identifier is to refer to an empty reclaim unit; answered with [`DeviceAnswer::Done`].
@@ -64,7 +64,16 @@ pub enum DeviceOp<'a> {
     ListZones(ZoneListRequest),
 }
 
-/// Length of the SMART / Health Information log, in bytes.
+/// Health logs of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthLogPage {
+    /// SMART / Health Information (02h).
+    Smart,
+    /// SMART / Health Information Extended (C0h) of the OCP Datacenter `NVMe` SSD Specification 2.0.
+    Extended,
+}
+
+/// Length of a health log, in bytes.
 pub const HEALTH_BYTES: usize = 512;
 
 /// The answer to a request.
@@ -76,7 +85,7 @@ pub enum DeviceAnswer {
     Data(Vec<u8>),
     /// Ranges that the device wants written again, in order of address.
     Lost(Vec<LostRange>),
-    /// The health log page.
+    /// The page of a health log.
     Health(Box<[u8; HEALTH_BYTES]>),
     /// Figures of flexible data placement.
     Placement(Box<PlacementReport>),

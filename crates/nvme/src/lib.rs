@@ -40,7 +40,8 @@ mod zone_reports;
 mod zones;
 
 pub use device::{
-    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, LostRange, PlacementReport,
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HealthLogPage, LostRange,
+    PlacementReport,
 };
 pub use entry::{COMPLETION_BYTES, CommandEnd, SUBMISSION_BYTES, SubmissionEntry};
 pub use facts::{

@@ -13,6 +13,8 @@ pub(crate) const CHANGED_NAMESPACES: u8 = 0x04;
 pub(crate) const EFFECTS: u8 = 0x05;
 pub(crate) const LBA_STATUS: u8 = 0x0E;
 pub(crate) const DISCOVERY: u8 = 0x70;
+/// SMART / Health Information Extended, of the Open Compute Project.
+pub(crate) const EXTENDED_HEALTH: u8 = 0xC0;
 
 /// Length of an entry of the discovery log, and of its head, in bytes.
 const DISCOVERY_BYTES: usize = 1024;

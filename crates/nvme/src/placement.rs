@@ -2,7 +2,7 @@
 //! reclaim group, so that a placement identifier is the number of a placement handle.
 
 use crate::bytes::{put, u16_at};
-use crate::device::PlacementReport;
+use crate::device::{HealthLogPage, PlacementReport};
 use crate::entry::SubmissionEntry;
 use crate::facts::{LONGEST_TRANSFER, NamespaceFacts, SubsystemFacts};
 use crate::log_pages::LogRequest;
@@ -131,7 +131,7 @@ pub(crate) fn log_page(
         STATISTICS => Err(CommandPlan::new([report], PlanEnd::PlacementStatistics(request), cost)),
         EVENTS => Err(CommandPlan::new([report], PlanEnd::PlacementEvents(request), cost)),
         ENDURANCE_GROUP_LOG => {
-            let requests = [PlannedRequest::whole(PlannedOp::Health), report];
+            let requests = [PlannedRequest::whole(PlannedOp::Health(HealthLogPage::Smart)), report];
             Err(CommandPlan::new(requests, PlanEnd::EnduranceGroup(request), cost))
         }
         _ => return Err(NvmeStatus::INVALID_LOG_PAGE),

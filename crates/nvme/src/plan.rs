@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{DeviceOp, DeviceRequest};
+use crate::device::{DeviceOp, DeviceRequest, HealthLogPage};
 use crate::log_pages::LogRequest;
 use crate::zone_reports::ReportRequest;
 use crate::zones::{ZoneAction, ZoneListRequest};
@@ -24,7 +24,7 @@ pub(crate) enum PlannedOp {
     Deallocate,
     WriteZeroes { fua: bool, may_deallocate: bool },
     LostBlocks,
-    Health,
+    Health(HealthLogPage),
     Placement,
     UpdateHandle(u16),
     Append { fua: bool },
@@ -45,7 +45,7 @@ pub(crate) enum PlanEnd {
     CopyTo { offset: u64, fua: bool, identifier: u16 },
     /// Lost ranges are listed in so many bytes.
     ListLost { room: usize },
-    /// A part of the health log is returned.
+    /// A part of a health log is returned.
     Health(LogRequest),
     /// A part of the log of LBA status is returned.
     LbaStatusLog(LogRequest),
@@ -99,7 +99,7 @@ impl PlannedRequest {
             PlannedOp::Deallocate => DeviceOp::Deallocate,
             PlannedOp::WriteZeroes { fua, may_deallocate } => DeviceOp::WriteZeroes { fua, may_deallocate },
             PlannedOp::LostBlocks => DeviceOp::LostBlocks,
-            PlannedOp::Health => DeviceOp::Health,
+            PlannedOp::Health(page) => DeviceOp::Health(page),
             PlannedOp::Placement => DeviceOp::Placement,
             PlannedOp::UpdateHandle(identifier) => DeviceOp::UpdateHandle(identifier),
             PlannedOp::Append { fua } => DeviceOp::Append { data, fua },

@@ -99,7 +99,7 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
             DeviceAnswer::Done
         }
         DeviceOp::LostBlocks => DeviceAnswer::Lost(Vec::new()),
-        DeviceOp::Health => DeviceAnswer::Health(Box::new([0; 512])),
+        DeviceOp::Health(_) => DeviceAnswer::Health(Box::new([0; 512])),
         DeviceOp::Placement => DeviceAnswer::Placement(Box::default()),
         DeviceOp::UpdateHandle(identifier) => {
             assert!(identifier < 2);

@@ -202,7 +202,7 @@ impl ExportedDevice {
             }
             BlockOp::Prefetch
             | BlockOp::Status
-            | BlockOp::Health
+            | BlockOp::Health(_)
             | BlockOp::Placement
             | BlockOp::UpdateHandle(_)
             | BlockOp::ListZones(_) => {

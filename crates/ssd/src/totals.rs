@@ -1,5 +1,6 @@
 //! Counts over the life of a drive, and those at the last reset.
 
+use outlast_controller::Corrections;
 use outlast_ftl::{HandleCounts, PagesRead, SlcCacheCounts, UnitsWritten};
 
 outlast_units::counters! {
@@ -27,6 +28,12 @@ pub(crate) struct AtReset {
     pub(crate) by_core: Vec<(UnitsWritten, u64)>,
     /// Units lost to the host or to the drive.
     pub(crate) errors: u64,
+    /// Pages read before it, those of untimed relocation aside; not to be subtracted.
+    pub(crate) reads: PagesRead,
+    /// How reads had ended before it.
+    pub(crate) corrections: Corrections,
+    /// Superblocks that scrubbing had moved before it.
+    pub(crate) refreshed: u64,
     /// Counts of each reclaim unit handle.
     pub(crate) handles: Vec<HandleCounts>,
 }
@@ -38,6 +45,9 @@ impl AtReset {
             totals: Totals::default(),
             by_core: vec![<(UnitsWritten, u64)>::default(); cores],
             errors: 0,
+            reads: PagesRead::default(),
+            corrections: Corrections::default(),
+            refreshed: 0,
             handles: Vec::new(),
         }
     }

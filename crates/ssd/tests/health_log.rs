@@ -105,6 +105,60 @@ fn busy_time_errors_and_cycles_are_the_hosts_own_account() {
     }
 }
 
+/// The extended log counts over the drive's life, through a reset of the counters; a drive that is new has counted nothing.
+#[test]
+fn the_extended_log_is_the_sum_of_what_was_counted_before_a_reset_and_after() {
+    let mut config = tiny();
+    config.controller.write_cache = WriteCache::Protected;
+    config.hazards.transient_read = 0.02;
+    config.hazards.erase_failure = 0.005;
+    config.geometry.blocks_per_plane = 48;
+    config.ftl.spare_blocks = 4;
+    let (page, planes) = (config.geometry.page_size.0, config.geometry.planes() as u64);
+    let mut ssd = Ssd::new(config, 3).unwrap();
+    let log = ssd.extended_health();
+    assert_eq!(
+        (log.media_bytes_written, log.media_bytes_read, log.soft_errors, log.most_cycles),
+        (0, 0, 0, 0)
+    );
+    assert_eq!((log.bad_blocks, log.available_spare, log.capacitor_health), (0, 100, 100));
+    assert_eq!(log.free_percent, 100, "all that the host cannot fill is erased");
+    let (mut now, mut done, mut rng) = (Nanos::ZERO, Vec::new(), SplitMix::new(3, "extended log"));
+    let (mut reads, mut corrections) = (0, outlast_controller::Corrections::default());
+    for number in 0..9000u64 {
+        if number == 4000 {
+            (reads, corrections) = (ssd.counters().reads.total(), ssd.corrections());
+            ssd.reset_counters(now);
+        }
+        if number == 8000 {
+            ssd.inject(now, DriveFault { die: 1, damage: DieDamage::Die });
+        }
+        let op = if number % 3 == 0 { Op::Read } else { Op::Write };
+        ssd.submit(now, command(op, rng.below(600) * 8, 8), Tag(0));
+        while done.is_empty() {
+            now = ssd.advance_to_completion(Nanos::MAX, &mut done);
+        }
+        done.clear();
+    }
+    let (log, counters) = (ssd.extended_health(), ssd.counters());
+    let sum = corrections + ssd.corrections();
+    assert!(
+        reads > 300 && corrections.reread + corrections.stripe_attempts > 5 && sum.uncorrectable > 5,
+        "{reads} reads, {corrections:?}, {sum:?}"
+    );
+    assert_eq!(log.media_bytes_read, (reads + counters.reads.total()) * page);
+    assert!(
+        log.media_bytes_written > counters.programs * page,
+        "what was programmed before the reset counts"
+    );
+    assert_eq!((log.stripe_recoveries, log.uncorrectable_reads), (sum.stripe_attempts, sum.uncorrectable));
+    assert_eq!(log.soft_errors, sum.reread + sum.stripe + sum.block + sum.uncorrectable);
+    // The die takes all of its blocks along; some of the others could not be erased.
+    let bad: u64 = ssd.ftls().map(|ftl| ftl.space().bad_blocks()).sum();
+    assert!(log.bad_blocks == bad && bad > 48, "{bad} of {planes} planes");
+    assert!(log.most_cycles > log.fewest_cycles && log.free_percent < 100 && log.available_spare < 100);
+}
+
 #[test]
 fn warnings_say_what_is_wrong() {
     let mut config = tiny();

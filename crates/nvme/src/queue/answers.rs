@@ -2,9 +2,9 @@
 
 use super::{HostQueue, RunningCommand};
 use crate::device::{DeviceAnswer, DeviceFailure};
-use crate::lba_status;
 use crate::plan::{PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
+use crate::{lba_status, log_pages};
 
 impl HostQueue {
     /// Takes the answer to the request `tag`: the command goes on with its next request, or ends.
@@ -96,8 +96,8 @@ impl HostQueue {
             }
             PlanEnd::Health(request) => {
                 let page = running.health.map_or_else(Vec::new, |page| page.to_vec());
-                if let (Some(&warning), Some(link), false) = (page.first(), &self.link, request.retains_event)
-                {
+                let clears_event = request.page == log_pages::HEALTH && !request.retains_event;
+                if let (Some(&warning), Some(link), true) = (page.first(), &self.link, clears_event) {
                     self.target.with(link.key, |controller| controller.events.health_read(warning));
                 }
                 self.succeed_with(&entry, request.part(&page));

@@ -113,7 +113,7 @@ impl ContentDevice {
             BlockOp::Prefetch
             | BlockOp::Status
             | BlockOp::LbaStatus
-            | BlockOp::Health
+            | BlockOp::Health(_)
             | BlockOp::Placement
             | BlockOp::UpdateHandle(_)
             | BlockOp::Append { .. }

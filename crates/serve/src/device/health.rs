@@ -1,8 +1,10 @@
 //! Health of the drives of a device.
 
 use super::ServedDevice;
+use outlast_device::extended_health::ExtendedHealth;
 use outlast_device::health_log::HealthLog;
 use outlast_device::{Command, LbaRun, Op};
+use outlast_ssd::Ssd;
 use outlast_units::{Lba, Nanos};
 
 impl ServedDevice {
@@ -31,6 +33,18 @@ impl ServedDevice {
             error_log_entries: whole.error_log_entries.saturating_add(log.error_log_entries),
         });
         HealthLog { smart: self.smart(), ..whole }
+    }
+
+    /// Extended health log of the drive in `column`; `None` if no drive is there.
+    pub(crate) fn extended_health(&self, column: usize) -> Option<ExtendedHealth> {
+        self.service.drive(column).map(Ssd::extended_health)
+    }
+
+    /// Extended health log of the whole device; for an array, that of its members as of one drive.
+    pub(crate) fn whole_extended_health(&self) -> ExtendedHealth {
+        let columns = self.scenario().array.as_ref().map_or(1, |array| usize::from(array.members));
+        let logs = (0..columns).filter_map(|column| self.extended_health(column));
+        logs.reduce(ExtendedHealth::with).unwrap_or_default()
     }
 
     /// Sectors that the drive in `column` wants written again, among `sectors` from `lba` on; `None` if no drive is there. Takes no simulated time

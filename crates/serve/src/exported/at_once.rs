@@ -4,7 +4,7 @@ use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 
 use super::{ExportedDevice, MAX_STATUS_BYTES};
 use crate::input::DeviceInput;
-use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind};
+use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind, HealthPage};
 
 impl ExportedDevice {
     /// Carries out a request that takes no simulated time: a question about the device, or an update of a handle.
@@ -30,7 +30,10 @@ impl ExportedDevice {
                 let failed = |_| BlockReply::Failed(FailureKind::Unavailable.into());
                 done.map_or_else(failed, |()| BlockReply::Done)
             }
-            BlockOp::Health => BlockReply::Health(Box::new(self.device.whole_health_log().page())),
+            BlockOp::Health(page) => BlockReply::Health(Box::new(match page {
+                HealthPage::Smart => self.device.whole_health_log().page(),
+                HealthPage::Extended => self.device.whole_extended_health().page(),
+            })),
             // All others are commands of the device.
             _ => BlockReply::Failed(FailureKind::Internal.into()),
         }

@@ -7,7 +7,7 @@ use super::completions::lost_runs;
 use super::{ExportedDevice, MAX_STATUS_BYTES, ReadyReplies};
 use crate::input::DeviceInput;
 use crate::pending::CommandPurpose;
-use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind};
+use crate::protocol::{BlockOp, BlockReply, BlockRequest, FailureKind, HealthPage};
 use crate::session::RequestOrigin;
 
 impl ExportedDevice {
@@ -38,13 +38,14 @@ impl ExportedDevice {
                 let extents = self.device.member_extents(member, lba, sectors);
                 replies.push((origin, BlockReply::LostRuns(lost_runs(&wanted, &extents))));
             }
-            BlockOp::Health => replies.push((
-                origin,
-                match self.device.health_log(member.into()) {
-                    Some(log) => BlockReply::Health(Box::new(log.page())),
-                    None => BlockReply::Failed(FailureKind::Unavailable.into()),
-                },
-            )),
+            BlockOp::Health(page) => {
+                let page = match page {
+                    HealthPage::Smart => self.device.health_log(member.into()).map(|log| log.page()),
+                    HealthPage::Extended => self.device.extended_health(member.into()).map(|log| log.page()),
+                };
+                let missing = BlockReply::Failed(FailureKind::Unavailable.into());
+                replies.push((origin, page.map_or(missing, |page| BlockReply::Health(Box::new(page)))));
+            }
             BlockOp::Prefetch => replies.push((origin, BlockReply::Done)),
             BlockOp::Write { .. }
             | BlockOp::Flush

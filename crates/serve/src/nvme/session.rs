@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use outlast_device::PlacementId;
 use outlast_nvme::{
-    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, LostRange, PlacementReport, QueueEvent,
+    DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HealthLogPage, LostRange, PlacementReport,
+    QueueEvent,
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::UNKNOWN_IDENTIFIER;
@@ -13,8 +14,8 @@ use outlast_units::{Bytes, SECTOR_BYTES};
 
 use super::zones;
 use crate::protocol::{
-    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag, SessionEnd,
-    SessionEvent, WireSession,
+    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, HealthPage, RequestFailure, RequestTag,
+    SessionEnd, SessionEvent, WireSession,
 };
 
 /// An `NVMe/TCP` connection as a [`WireSession`].
@@ -135,7 +136,8 @@ fn block_request(request: DeviceRequest<'_>) -> BlockRequest<'_> {
             BlockOp::WriteZeroes { fua, may_punch: may_deallocate, fast: false }
         }
         DeviceOp::LostBlocks => BlockOp::LbaStatus,
-        DeviceOp::Health => BlockOp::Health,
+        DeviceOp::Health(HealthLogPage::Smart) => BlockOp::Health(HealthPage::Smart),
+        DeviceOp::Health(HealthLogPage::Extended) => BlockOp::Health(HealthPage::Extended),
         DeviceOp::Placement => BlockOp::Placement,
         DeviceOp::Append { data, fua } => BlockOp::Append { data, fua },
         DeviceOp::ManageZone(action) => BlockOp::ManageZone(zones::action(action)),

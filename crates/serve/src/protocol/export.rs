@@ -127,7 +127,7 @@ impl ExportFacts {
             BlockOp::Flush => {
                 return self.abilities.has(ExportAbilities::WRITE) && (offset, length) == (0, 0);
             }
-            BlockOp::Health => {
+            BlockOp::Health(_) => {
                 return self.abilities.has(ExportAbilities::HEALTH) && (offset, length) == (0, 0);
             }
             BlockOp::Placement | BlockOp::UpdateHandle(_) => {
@@ -195,7 +195,7 @@ pub enum OfferError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::RequestTag;
+    use crate::protocol::{HealthPage, RequestTag};
     use outlast_device::PlacementId;
 
     const WRITE: BlockOp<'_> = BlockOp::Write { data: &[0; 1024], fua: false, placement: PlacementId(0) };
@@ -255,7 +255,7 @@ mod tests {
             (BlockOp::Prefetch, 1024, ExportAbilities::PREFETCH),
             (BlockOp::Status, 1024, ExportAbilities::STATUS),
             (BlockOp::LbaStatus, 1024, ExportAbilities::HEALTH),
-            (BlockOp::Health, 0, ExportAbilities::HEALTH),
+            (BlockOp::Health(HealthPage::Extended), 0, ExportAbilities::HEALTH),
             (BlockOp::Placement, 0, ExportAbilities::PLACEMENT),
             (BlockOp::UpdateHandle(PlacementId(1)), 0, ExportAbilities::PLACEMENT),
         ] {

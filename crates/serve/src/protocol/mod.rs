@@ -20,8 +20,8 @@ pub(crate) use export::{
     ExportAbilities, ExportFacts, ExportNamespace, ExportOffer, ExportSizes, ExportZones,
 };
 pub(crate) use request::{
-    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, RequestFailure, RequestTag, ZoneList,
-    ZoneListQuery,
+    BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, HealthPage, RequestFailure, RequestTag,
+    ZoneList, ZoneListQuery,
 };
 
 /// A protocol: what all its sessions share.

@@ -1,5 +1,6 @@
 //! Requests to devices, and the replies.
 
+use outlast_device::extended_health::EXTENDED_PAGE_BYTES;
 use outlast_device::health_log::PAGE_BYTES;
 use outlast_device::{Extent, PlacementId, SectorRun, ZoneAction, ZoneDescriptor, ZoneError, ZoneState};
 use outlast_units::Bytes;
@@ -62,8 +63,8 @@ pub(crate) enum BlockOp<'a> {
     /// Question for the sectors that are lost or that the device wants written again, answered with [`BlockReply::LostRuns`]. May be as long as the
     /// export.
     LbaStatus,
-    /// Question for the health log, answered with [`BlockReply::Health`].
-    Health,
+    /// Question for a page of the health log, answered with [`BlockReply::Health`].
+    Health(HealthPage),
     /// Question for the figures of flexible data placement, answered with [`BlockReply::Placement`].
     Placement,
     /// The reclaim unit handle of this placement identifier is to refer to an empty reclaim unit; answered with [`BlockReply::Done`].
@@ -80,6 +81,17 @@ pub(crate) enum BlockOp<'a> {
     /// Question for the zones that begin in the range, answered with [`BlockReply::Zones`]. May be as long as the export.
     ListZones(ZoneListQuery),
 }
+
+/// Pages on health, which have one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HealthPage {
+    /// SMART / Health Information of `NVMe`.
+    Smart,
+    /// The extended log of the Open Compute Project.
+    Extended,
+}
+
+const _: () = assert!(PAGE_BYTES == EXTENDED_PAGE_BYTES);
 
 /// A question for zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +122,7 @@ pub(crate) enum BlockReply {
     Extents(Vec<Extent>),
     /// All runs of sectors that are lost or to be written again, in order of address; they do not touch.
     LostRuns(Vec<SectorRun>),
-    /// The page of the health log.
+    /// The page of a health log.
     Health(Box<[u8; PAGE_BYTES]>),
     /// Figures of flexible data placement.
     Placement(Box<PlacementReport>),

@@ -73,6 +73,9 @@ impl Ssd {
     pub fn reset_counters(&mut self, now: Nanos) {
         self.before_reset_of_power(now);
         self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
+        self.at_reset.reads = self.at_reset.reads + self.context.counters.reads;
+        self.at_reset.corrections = self.at_reset.corrections + self.context.corrections();
+        self.at_reset.refreshed += self.refreshed();
         for core in &mut self.cores {
             core.reset_counters(now);
         }

@@ -3,6 +3,7 @@
 mod check;
 mod check_health;
 mod check_zones;
+mod extended_health;
 mod extents;
 mod figures;
 mod handles;
