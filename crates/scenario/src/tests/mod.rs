@@ -79,6 +79,10 @@ fn changed(from: &str, to: &str) -> String {
 
 /// Opens the scenario's workload on its drive: what the loader itself leaves to the run.
 fn opens(scenario: &Scenario) {
+    if scenario.device.zones.is_some() {
+        // How its zones lie is known to a drive that has been built, and not before.
+        return;
+    }
     let target = outlast_workload::WorkloadTarget {
         capacity: scenario.device.ftl.user_capacity(&scenario.device.geometry),
         seed: scenario.seed,
@@ -88,5 +92,6 @@ fn opens(scenario: &Scenario) {
     };
     let workload =
         scenario.workload.open(&target).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
-    assert!(!workload.endless, "{}: nothing ends it", scenario.name);
+    let ends = !workload.endless || workload.duration.is_some() || workload.jobs.is_some();
+    assert!(ends, "{}: nothing ends it", scenario.name);
 }
