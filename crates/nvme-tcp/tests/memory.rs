@@ -195,9 +195,9 @@ impl MemoryTarget {
         let mut link = self.link(wishes);
         link.connect(NQN, HOST, 0, 0xFFFF).unwrap();
         if self.device.borrow().zones.is_empty() {
-            link.enable()
+            link.enable();
         } else {
-            link.enable_all_sets()
+            link.enable_all_sets();
         }
         link
     }
