@@ -14,7 +14,7 @@ from patience import eventually
 from served import SMALL, Served, needs, serving
 
 FULL = ["--set", "precondition.fill=sequential", "--set", "precondition.overwrite=random"]
-"""As long in service as it takes until it collects."""
+"""Time in service until the drive collects."""
 LOADED = ["--clock", "virtual", "--name", "loaded", "--load", "20000"]
 
 

@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use outlast_nvme::{
     DeviceAnswer, DeviceFailure, DeviceOp, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
-    PortFacts, QueueEvent, SubsystemFacts, TargetOffer, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports,
-    ZoneState,
+    PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
+    ZoneReports,
 };
 use outlast_nvme_tcp::TcpConnection;
 
@@ -126,7 +126,7 @@ fuzz_target!(|bytes: &[u8]| {
                     let count = request.length / ZONE_BYTES;
                     let zones = (0..count.min(asked.most.into()).min(3)).map(|at| ZoneReport {
                         offset: request.offset + at * ZONE_BYTES,
-                        state: ZoneState::Closed,
+                        state: WireZoneState::Closed,
                         write_pointer: Some(request.offset + at * ZONE_BYTES),
                     });
                     DeviceAnswer::Zones(ZoneReports { count, zones: zones.collect() })

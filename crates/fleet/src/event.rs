@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Event that is due at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum DueEvent {
+pub(crate) enum FleetChange {
     /// A missing piece is back; void if its end is another by now.
     PieceEnd { piece: u32 },
     /// A drive fails because another one did.
@@ -19,7 +19,7 @@ pub(crate) struct FleetEvent {
     pub(crate) at: f64,
     /// Order of arrival: of two at one moment the first comes first.
     pub(crate) number: u64,
-    pub(crate) due: DueEvent,
+    pub(crate) due: FleetChange,
 }
 
 impl Eq for FleetEvent {}

@@ -28,7 +28,7 @@ pub use hazard::AgeHazard;
 pub use machine::{FleetMachine, FleetTally, GroupLoss, LossCause};
 pub use placement::{DriveChoice, GroupPlacement};
 pub use plan::{
-    FailureBurst, FailureDomain, FleetError, FleetSettings, NeighbourFailure, RepairOrder, RepairPolicy,
+    FailureBurst, FailureDomain, FleetError, FleetSettings, NeighbourFailure, PieceOrder, RepairPolicy,
     RepairTimes,
 };
 pub use statistics::{IntervalEstimate, RareLosses};

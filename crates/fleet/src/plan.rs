@@ -100,7 +100,7 @@ pub enum RepairTimes {
 /// Which pieces of a drive are repaired first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RepairOrder {
+pub enum PieceOrder {
     /// All together, at the end of the rebuild of the drive.
     Together,
     /// One after the other, in any order.
@@ -122,7 +122,7 @@ pub struct RepairPolicy {
     /// False if rebuilds wait for each other: in a group if groups share no drives, else in the whole fleet.
     pub parallel: bool,
     /// Which pieces come first.
-    pub order: RepairOrder,
+    pub order: PieceOrder,
     /// Missing pieces of a group from which on it is repaired: 1 for at once, more for lazy repair.
     pub threshold: u32,
     /// Pieces of a drive, where the fleet is one group of many: its piece has a random place among them. 0: as many as there are.

@@ -4,7 +4,7 @@ use crate::support::{hourly, separate};
 use outlast_fleet::crude::life;
 use outlast_fleet::{
     AgeHazard, FailureBurst, FailureDomain, Fleet, FleetSettings, GroupCode, LossCause, NeighbourFailure,
-    RepairOrder, RepairPolicy, RepairTimes,
+    PieceOrder, RepairPolicy, RepairTimes,
 };
 use proptest::prelude::*;
 
@@ -127,7 +127,7 @@ fn pieces_that_miss_most_come_first() {
         detection: 1.0,
         rebuild: 100.0,
         distribution: RepairTimes::Fixed,
-        order: RepairOrder::Turn,
+        order: PieceOrder::Turn,
         ..plan.repair
     };
     let lost = |order| {
@@ -135,7 +135,7 @@ fn pieces_that_miss_most_come_first() {
         life(&Fleet::new(plan).unwrap(), 400.0 * YEAR, 5, 0).losses.len()
     };
     let (together, turn, exposure) =
-        (lost(RepairOrder::Together), lost(RepairOrder::Turn), lost(RepairOrder::Exposure));
+        (lost(PieceOrder::Together), lost(PieceOrder::Turn), lost(PieceOrder::Exposure));
     assert!(together > turn && turn > 2 * exposure, "{together} {turn} {exposure}");
 }
 

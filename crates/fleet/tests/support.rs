@@ -1,6 +1,6 @@
 //! Plans of small fleets.
 
-use outlast_fleet::{AgeHazard, FleetSettings, GroupCode, RepairOrder, RepairPolicy, RepairTimes};
+use outlast_fleet::{AgeHazard, FleetSettings, GroupCode, PieceOrder, RepairPolicy, RepairTimes};
 
 /// Groups that share no drives, each drive in a node of its own: what chains describe.
 pub(crate) fn separate(
@@ -31,7 +31,7 @@ pub(crate) fn separate(
             rebuild: hours,
             distribution: RepairTimes::Exponential,
             parallel,
-            order: RepairOrder::Together,
+            order: PieceOrder::Together,
             threshold: 1,
             pieces_of_drive: 0,
             shared: 0.0,

@@ -17,7 +17,7 @@ const DIES: u16 = 4;
 
 /// A configuration, and the seed of what is written.
 #[derive(Clone, Copy, Debug)]
-struct Drawn {
+struct DrawnCache {
     superblocks: u32,
     rows: u32,
     cached_rows: u32,
@@ -31,7 +31,7 @@ struct Drawn {
     seed: u64,
 }
 
-impl Drawn {
+impl DrawnCache {
     fn of(rng: &mut SplitMix) -> Self {
         let rows = 2 + rng.below(11) as u32;
         let policies = [VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::CostBenefit];
@@ -106,7 +106,7 @@ struct Outcome {
 }
 
 /// Writes six drives' worth of units with rests between them, if the configuration is not refused; the error says what is wrong with either.
-fn life(drawn: &Drawn) -> Result<Outcome, String> {
+fn life(drawn: &DrawnCache) -> Result<Outcome, String> {
     let units = (drawn.slots() * (100 - drawn.spare_percent) / 100).max(1);
     let mut ftl = match drawn.drive(units) {
         Ok(ftl) => ftl,
@@ -144,7 +144,7 @@ fn lives(count: u32, seed: u64) -> [u32; 3] {
     let mut rng = SplitMix::new(seed, "caches");
     let mut counts = [0; 3];
     for _ in 0..count {
-        let drawn = Drawn::of(&mut rng);
+        let drawn = DrawnCache::of(&mut rng);
         let Outcome { refused, folded } = life(&drawn).unwrap_or_else(|error| panic!("{drawn:?}: {error}"));
         counts[0] += u32::from(refused);
         counts[1] += u32::from(!refused);
@@ -169,7 +169,7 @@ fn ten_thousand_caches_are_refused_or_run() {
     assert!(refused > 1000 && ran > 1000 && folded > 1000, "{refused} refused, {ran} ran, {folded} folded");
 }
 
-fn plain(when_full: WhenFull) -> Drawn {
+fn plain(when_full: WhenFull) -> DrawnCache {
     let rules = SlcCacheRules {
         bits_per_cell: 1,
         fixed: 0,
@@ -179,7 +179,7 @@ fn plain(when_full: WhenFull) -> Drawn {
         fold_from: None,
         in_idle_time: false,
     };
-    Drawn {
+    DrawnCache {
         superblocks: 60,
         rows: 9,
         cached_rows: 3,

@@ -1,16 +1,14 @@
 //! A device in memory, and a wire to a connection without sockets.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
+use crate::initiator::{HostLink, HostWire, LinkWishes};
 use outlast_nvme::{
     DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HEALTH_BYTES, HealthLogPage, HostQueue, LostRange,
-    NamespaceFacts, NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer, ZoneAction, ZoneFacts,
-    ZoneRefusal, ZoneReport, ZoneReports, ZoneState,
+    NamespaceFacts, NvmeTarget, PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts,
+    ZoneRefusal, ZoneReport, ZoneReports, ZoneSendAction,
 };
 use outlast_nvme_tcp::TcpConnection;
-
-use crate::initiator::{HostLink, HostWire, LinkWishes};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 pub(crate) const BLOCKS: u64 = 4096;
 /// Length of a zone, where there are zones: sixteen blocks of 4096 bytes.
@@ -69,10 +67,8 @@ impl MemoryDevice {
                 DeviceAnswer::Done
             }
             DeviceOp::LostBlocks => {
-                let lost = blocks.filter(|&block| self.lost[block]);
-                DeviceAnswer::Lost(
-                    lost.map(|block| LostRange { offset: block as u64 * 512, length: 512 }).collect(),
-                )
+                let range = |block| LostRange { offset: block as u64 * 512, length: 512 };
+                DeviceAnswer::Lost(blocks.filter(|&block| self.lost[block]).map(range).collect())
             }
             DeviceOp::Health(HealthLogPage::Smart) => DeviceAnswer::Health(Box::new(self.health)),
             DeviceOp::Health(HealthLogPage::Extended) => DeviceAnswer::Health(Box::new([0xC0; HEALTH_BYTES])),
@@ -90,16 +86,17 @@ impl MemoryDevice {
             DeviceOp::ManageZone(action) => {
                 let written = &mut self.zones[from / ZONE_BYTES as usize];
                 match action {
-                    ZoneAction::Reset => *written = 0,
-                    ZoneAction::Finish => *written = ZONE_BYTES,
-                    ZoneAction::Open | ZoneAction::Close | ZoneAction::Offline => {}
+                    ZoneSendAction::Reset => *written = 0,
+                    ZoneSendAction::Finish => *written = ZONE_BYTES,
+                    ZoneSendAction::Open | ZoneSendAction::Close | ZoneSendAction::Offline => {}
                 }
                 DeviceAnswer::Done
             }
             DeviceOp::ListZones(asked) => {
-                let places = (request.offset..request.offset + request.length).step_by(ZONE_BYTES as usize);
-                let zones = places.map(|offset| self.report(offset));
-                let zones: Vec<ZoneReport> = zones.filter(|zone| asked.states.has(zone.state)).collect();
+                let end = request.offset + request.length;
+                let all =
+                    (request.offset..end).step_by(ZONE_BYTES as usize).map(|offset| self.report(offset));
+                let zones: Vec<ZoneReport> = all.filter(|zone| asked.states.has(zone.state)).collect();
                 let count = zones.len() as u64;
                 let listed = zones.into_iter().take(asked.most as usize).collect();
                 DeviceAnswer::Zones(ZoneReports { count, zones: listed })
@@ -112,9 +109,9 @@ impl MemoryDevice {
     fn report(&self, offset: u64) -> ZoneReport {
         let written = self.zones[(offset / ZONE_BYTES) as usize];
         let (state, write_pointer) = match written {
-            0 => (ZoneState::Empty, Some(offset)),
-            ZONE_BYTES => (ZoneState::Full, None),
-            _ => (ZoneState::ImplicitlyOpen, Some(offset + written)),
+            0 => (WireZoneState::Empty, Some(offset)),
+            ZONE_BYTES => (WireZoneState::Full, None),
+            _ => (WireZoneState::ImplicitlyOpen, Some(offset + written)),
         };
         ZoneReport { offset, state, write_pointer }
     }

@@ -1,6 +1,6 @@
 //! Requests to the device behind a namespace, and its answers. Whoever owns the device carries them out.
 
-use crate::zones::{ZoneAction, ZoneListRequest, ZoneRefusal, ZoneReports};
+use crate::zones::{ZoneListRequest, ZoneRefusal, ZoneReports, ZoneSendAction};
 
 /// A request to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum DeviceOp<'a> {
         fua: bool,
     },
     /// Action on the zone that begins at the offset, answered with [`DeviceAnswer::Done`].
-    ManageZone(ZoneAction),
+    ManageZone(ZoneSendAction),
     /// Question for the zones that begin in the range, answered with [`DeviceAnswer::Zones`].
     ListZones(ZoneListRequest),
 }

@@ -52,7 +52,9 @@ pub use placement::{HandleKind, PlacementFacts, UNKNOWN_IDENTIFIER};
 pub use queue::{DataTransfer, HostQueue, QueueEvent};
 pub use status::NvmeStatus;
 pub use target::{NvmeTarget, TargetOffer};
-pub use zones::{ZoneAction, ZoneListRequest, ZoneRefusal, ZoneReport, ZoneReports, ZoneState, ZoneStates};
+pub use zones::{
+    WireZoneState, ZoneListRequest, ZoneRefusal, ZoneReport, ZoneReports, ZoneSendAction, ZoneStates,
+};
 
 /// Firmware revision of controllers: the version of this crate.
 pub const FIRMWARE: &str = env!("CARGO_PKG_VERSION");

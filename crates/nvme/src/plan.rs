@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::device::{DeviceOp, DeviceRequest, HealthLogPage};
 use crate::log_pages::LogRequest;
 use crate::zone_reports::ReportRequest;
-use crate::zones::{ZoneAction, ZoneListRequest};
+use crate::zones::{ZoneListRequest, ZoneSendAction};
 
 /// A request to the device, whose data is that of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum PlannedOp {
     Placement,
     UpdateHandle(u16),
     Append { fua: bool },
-    ManageZone(ZoneAction),
+    ManageZone(ZoneSendAction),
     ListZones(ZoneListRequest),
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum PlanEnd {
     /// Zones are reported.
     ReportZones(ReportRequest),
     /// The action is carried out on the zones that are listed.
-    ManageZones(ZoneAction),
+    ManageZones(ZoneSendAction),
 }
 
 /// The requests of a command, one after another.

@@ -6,7 +6,7 @@ use crate::facts::{LONGEST_TRANSFER, NamespaceFacts};
 use crate::identify::{IDENTIFY_BYTES, LBA_FORMAT_BYTES};
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
-use crate::zones::{ZoneListRequest, ZoneReports, ZoneState, ZoneStates, list_cost};
+use crate::zones::{WireZoneState, ZoneListRequest, ZoneReports, ZoneStates, list_cost};
 
 /// Length of the head of a report, and of each descriptor, in bytes.
 const HEAD_BYTES: usize = 64;
@@ -48,13 +48,13 @@ fn states_of(option: u8) -> Option<ZoneStates> {
     let one = |state| Some(ZoneStates::of(&[state]));
     match option {
         0 => Some(ZoneStates::ALL),
-        1 => one(ZoneState::Empty),
-        2 => one(ZoneState::ImplicitlyOpen),
-        3 => one(ZoneState::ExplicitlyOpen),
-        4 => one(ZoneState::Closed),
-        5 => one(ZoneState::Full),
-        6 => one(ZoneState::ReadOnly),
-        7 => one(ZoneState::Offline),
+        1 => one(WireZoneState::Empty),
+        2 => one(WireZoneState::ImplicitlyOpen),
+        3 => one(WireZoneState::ExplicitlyOpen),
+        4 => one(WireZoneState::Closed),
+        5 => one(WireZoneState::Full),
+        6 => one(WireZoneState::ReadOnly),
+        7 => one(WireZoneState::Offline),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::status::NvmeStatus;
 /// States of a zone, with the codes that reports have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum ZoneState {
+pub enum WireZoneState {
     /// Nothing is written.
     Empty = 0x1,
     /// Opened by a write.
@@ -34,19 +34,19 @@ impl ZoneStates {
     pub const ALL: Self = Self(u16::MAX);
 
     /// The set of these.
-    pub(crate) fn of(states: &[ZoneState]) -> Self {
+    pub(crate) fn of(states: &[WireZoneState]) -> Self {
         Self(states.iter().fold(0, |set, &state| set | 1 << state as u8))
     }
 
     /// True if `state` is among them.
-    pub fn has(self, state: ZoneState) -> bool {
+    pub fn has(self, state: WireZoneState) -> bool {
         self.0 & 1 << state as u8 != 0
     }
 }
 
 /// Actions of Zone Management Send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ZoneAction {
+pub enum ZoneSendAction {
     /// Closes an open zone.
     Close,
     /// Makes a zone full.
@@ -59,7 +59,7 @@ pub enum ZoneAction {
     Offline,
 }
 
-impl ZoneAction {
+impl ZoneSendAction {
     /// The action of a code (ZSA). Extensions of descriptors and flushes of random write areas are not supported.
     fn of(code: u8) -> Option<Self> {
         Some(match code {
@@ -74,7 +74,7 @@ impl ZoneAction {
 
     /// States of the zones on which Select All has the action carried out.
     fn calling(self) -> ZoneStates {
-        use ZoneState::{Closed, ExplicitlyOpen, Full, ImplicitlyOpen, ReadOnly};
+        use WireZoneState::{Closed, ExplicitlyOpen, Full, ImplicitlyOpen, ReadOnly};
         match self {
             Self::Close => ZoneStates::of(&[ImplicitlyOpen, ExplicitlyOpen]),
             Self::Finish => ZoneStates::of(&[ImplicitlyOpen, ExplicitlyOpen, Closed]),
@@ -109,7 +109,7 @@ pub struct ZoneReport {
     /// Its first byte.
     pub offset: u64,
     /// Its state.
-    pub state: ZoneState,
+    pub state: WireZoneState,
     /// The byte at which the next write goes; absent where the state has no valid write pointer.
     pub write_pointer: Option<u64>,
 }
@@ -207,7 +207,7 @@ pub(crate) fn plan_action(
 ) -> Result<CommandPlan, NvmeStatus> {
     let zones = facts.zones.ok_or(NvmeStatus::INVALID_OPCODE)?;
     let flags = entry.dword(13);
-    let action = ZoneAction::of(flags as u8).ok_or(NvmeStatus::INVALID_FIELD)?;
+    let action = ZoneSendAction::of(flags as u8).ok_or(NvmeStatus::INVALID_FIELD)?;
     if flags & RANDOM_WRITE_AREA != 0 {
         return Err(NvmeStatus::INVALID_FIELD);
     }
@@ -226,14 +226,18 @@ pub(crate) fn list_cost(most: u32) -> u64 {
 }
 
 /// Question for the zones from byte `from` of the device on whose state calls for `action`.
-pub(crate) fn listing(action: ZoneAction, facts: &NamespaceFacts, from: u64) -> PlannedRequest {
+pub(crate) fn listing(action: ZoneSendAction, facts: &NamespaceFacts, from: u64) -> PlannedRequest {
     let request = ZoneListRequest { states: action.calling(), most: LISTED_AT_ONCE };
     let length = facts.offset + facts.bytes() - from;
     PlannedRequest { offset: from, length, op: PlannedOp::ListZones(request) }
 }
 
 /// Requests for `action` on the listed zones of a namespace, and for the next list if there are more.
-pub(crate) fn actions(action: ZoneAction, list: &ZoneReports, facts: &NamespaceFacts) -> Vec<PlannedRequest> {
+pub(crate) fn actions(
+    action: ZoneSendAction,
+    list: &ZoneReports,
+    facts: &NamespaceFacts,
+) -> Vec<PlannedRequest> {
     let zone_bytes = facts.zones.map_or(0, |zones| zones.size * u64::from(facts.block_bytes));
     let request = |zone: &ZoneReport| PlannedRequest {
         offset: zone.offset,

@@ -5,7 +5,7 @@
 use outlast_nvme::{
     DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind, HostQueue,
     LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry,
-    SubsystemFacts, TargetOffer, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports, ZoneState,
+    SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports,
 };
 use proptest::prelude::*;
 
@@ -116,7 +116,7 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
         DeviceOp::ListZones(asked) => {
             let zone = |at| ZoneReport {
                 offset: request.offset + at * zone_bytes,
-                state: ZoneState::Closed,
+                state: WireZoneState::Closed,
                 write_pointer: Some(request.offset + at * zone_bytes),
             };
             let count = request.length / zone_bytes;

@@ -19,7 +19,7 @@ fn unread(error: &serde_json::Error) -> PyErr {
 }
 
 /// Moments of failures, and the drives.
-type Failures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>);
+type FailureColumns<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u32>>);
 
 /// A fleet that can be played.
 #[pyclass(frozen, module = "outlast._core")]
@@ -95,7 +95,13 @@ impl FleetPlan {
     }
 
     /// Moments in hours and drives of all failures in the life of the `number`-th fleet of `seed`.
-    fn failures<'py>(&self, py: Python<'py>, hours: f64, seed: u64, number: u64) -> PyResult<Failures<'py>> {
+    fn failures<'py>(
+        &self,
+        py: Python<'py>,
+        hours: f64,
+        seed: u64,
+        number: u64,
+    ) -> PyResult<FailureColumns<'py>> {
         let (times, drives): (Vec<f64>, Vec<u32>) =
             unlocked(py, || Ok(life(&self.fleet, hours, seed, number).failures.into_iter().unzip()))?;
         Ok((times.into_pyarray(py), drives.into_pyarray(py)))

@@ -12,7 +12,7 @@ THROTTLED = 0.1
 
 
 def heat(summary: dict[str, Any]) -> tuple[str, Figures] | None:
-    """What the drive drew and how warm it was; first, if that is so, that heat slows the host down."""
+    """Power that the drive drew and how warm it was; first, if that is so, that heat slows the host down."""
     energy = summary.get("energy")
     if not energy:
         return None
@@ -41,7 +41,7 @@ def heat(summary: dict[str, Any]) -> tuple[str, Figures] | None:
 
 
 def _waits(summary: dict[str, Any]) -> dict[str, float]:
-    """For reads and writes, the share of their latency that is spent in `throttle`; none without `run.causes`."""
+    """Shares of the latency of reads and of writes that are spent in `throttle`; none without `run.causes`."""
     causes = summary.get("latency_causes") or {}
     means = {op: own["mean_ns"] for op in ("read", "write") if (own := causes.get(op))}
     return {op: mean["throttle"] / total for op, mean in means.items() if (total := sum(mean.values()))}

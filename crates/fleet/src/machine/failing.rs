@@ -1,7 +1,7 @@
 //! How drives fail: by their age, in bursts, because of neighbours.
 
 use super::{FleetMachine, GroupLoss, LossCause};
-use crate::event::DueEvent;
+use crate::event::FleetChange;
 use crate::plan::FailureDomain;
 
 impl FleetMachine<'_> {
@@ -141,7 +141,7 @@ impl FleetMachine<'_> {
                 if other != drive {
                     self.push(
                         at,
-                        DueEvent::Contagion { drive: other, age: self.drives[other as usize].age_number },
+                        FleetChange::Contagion { drive: other, age: self.drives[other as usize].age_number },
                     );
                 }
             }

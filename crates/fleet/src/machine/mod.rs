@@ -8,7 +8,7 @@ mod failing;
 mod repairing;
 mod tally;
 
-use crate::event::{DueEvent, FleetEvent};
+use crate::event::{FleetChange, FleetEvent};
 use crate::fleet::Fleet;
 use crate::plan::FailureDomain;
 use outlast_units::rng::SplitMix;
@@ -199,7 +199,7 @@ impl<'a> FleetMachine<'a> {
         self.ends[piece as usize].to_bits() == at.to_bits()
     }
 
-    fn push(&mut self, at: f64, due: DueEvent) {
+    fn push(&mut self, at: f64, due: FleetChange) {
         self.number += 1;
         self.due.push(FleetEvent { at, number: self.number, due });
     }
@@ -207,17 +207,17 @@ impl<'a> FleetMachine<'a> {
     fn take_due(&mut self, unreadable: UnreadableData) {
         let Some(event) = self.due.pop() else { return };
         match event.due {
-            DueEvent::PieceEnd { piece } if self.is_end(piece, event.at) => {
+            FleetChange::PieceEnd { piece } if self.is_end(piece, event.at) => {
                 self.return_piece(piece, unreadable);
             }
-            DueEvent::PieceEnd { .. } => {}
-            DueEvent::Contagion { drive, age } => {
+            FleetChange::PieceEnd { .. } => {}
+            FleetChange::Contagion { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.contagions += 1;
                     self.fail(drive, LossCause::Contagion);
                 }
             }
-            DueEvent::Retirement { drive, age } => {
+            FleetChange::Retirement { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.retirements += 1;
                     self.install(drive);

@@ -1,8 +1,8 @@
 //! When missing pieces are back, and drives are new.
 
 use super::{FleetMachine, GroupLoss, LossCause, UnreadableData};
-use crate::event::{DueEvent, FleetEvent};
-use crate::plan::{RepairOrder, RepairTimes};
+use crate::event::{FleetChange, FleetEvent};
+use crate::plan::{PieceOrder, RepairTimes};
 
 impl FleetMachine<'_> {
     /// Plans when the pieces of a drive that has just failed are back; `by_drive` if it repairs a die by itself, within these hours.
@@ -27,10 +27,10 @@ impl FleetMachine<'_> {
         if order.is_empty() {
             return;
         }
-        if repair.order != RepairOrder::Together {
+        if repair.order != PieceOrder::Together {
             self.shuffle(&mut order);
         }
-        if repair.order == RepairOrder::Exposure {
+        if repair.order == PieceOrder::Exposure {
             order.sort_by_key(|&piece| std::cmp::Reverse(self.missing[self.group_of(piece)].count_ones()));
         }
         let (start, whole) = match by_drive {
@@ -41,7 +41,7 @@ impl FleetMachine<'_> {
         for (index, &piece) in order.iter().enumerate() {
             let share = self.share_of(piece, index as f64 + 1.0, count);
             self.set_end(piece, start + whole * share);
-            if repair.order == RepairOrder::Exposure {
+            if repair.order == PieceOrder::Exposure {
                 self.hurry(
                     piece,
                     start - self.now,
@@ -55,7 +55,7 @@ impl FleetMachine<'_> {
     /// Part of the rebuild of a drive after which its `place`-th piece is back, of `count`.
     pub(super) fn share_of(&mut self, piece: u32, place: f64, count: f64) -> f64 {
         let repair = &self.fleet.plan.repair;
-        if repair.order == RepairOrder::Together {
+        if repair.order == PieceOrder::Together {
             return 1.0;
         }
         let all = f64::from(repair.pieces_of_drive);
@@ -65,7 +65,7 @@ impl FleetMachine<'_> {
         // This group is one of many on the drive. By exposure, only those come before it that miss as much: they share as many drives.
         let level = self.missing[self.group_of(piece)].count_ones();
         let rivals = match self.fleet.plan.repair.order {
-            RepairOrder::Exposure => {
+            PieceOrder::Exposure => {
                 (all * self.fleet.plan.repair.shared.powf(f64::from(level) - 1.0)).ceil().max(1.0)
             }
             _ => all,
@@ -154,7 +154,7 @@ impl FleetMachine<'_> {
         if let Some(age) = self.fleet.plan.retire_at {
             let state = &self.drives[drive as usize];
             let at = (state.installed_at + age).max(self.now);
-            let due = DueEvent::Retirement { drive, age: state.age_number };
+            let due = FleetChange::Retirement { drive, age: state.age_number };
             self.push(at, due);
         }
     }
@@ -168,13 +168,13 @@ impl FleetMachine<'_> {
 
     pub(super) fn set_end(&mut self, piece: u32, at: f64) {
         self.ends[piece as usize] = at;
-        self.push(at, DueEvent::PieceEnd { piece });
+        self.push(at, FleetChange::PieceEnd { piece });
     }
 
     /// True if the next known event is the end of a repair on which all data of its group depend.
     pub(crate) fn next_is_critical(&self) -> bool {
         match self.due.peek() {
-            Some(&FleetEvent { at, due: DueEvent::PieceEnd { piece }, .. }) if self.is_end(piece, at) => {
+            Some(&FleetEvent { at, due: FleetChange::PieceEnd { piece }, .. }) if self.is_end(piece, at) => {
                 let group = self.group_of(piece);
                 !self.gone[group] && self.fleet.plan.code.is_critical(self.missing[group])
             }

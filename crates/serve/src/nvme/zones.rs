@@ -7,8 +7,8 @@ use outlast_units::SECTOR_BYTES;
 use crate::device::write_offset;
 use crate::protocol::{ZoneList, ZoneListQuery};
 
-fn state(state: ZoneState) -> outlast_nvme::ZoneState {
-    use outlast_nvme::ZoneState as Wire;
+fn state(state: ZoneState) -> outlast_nvme::WireZoneState {
+    use outlast_nvme::WireZoneState as Wire;
     match state {
         ZoneState::Empty => Wire::Empty,
         ZoneState::ImplicitlyOpen => Wire::ImplicitlyOpen,
@@ -21,8 +21,8 @@ fn state(state: ZoneState) -> outlast_nvme::ZoneState {
 }
 
 /// An action of the controller as one of the drive.
-pub(super) fn action(action: outlast_nvme::ZoneAction) -> ZoneAction {
-    use outlast_nvme::ZoneAction as Wire;
+pub(super) fn action(action: outlast_nvme::ZoneSendAction) -> ZoneAction {
+    use outlast_nvme::ZoneSendAction as Wire;
     match action {
         Wire::Close => ZoneAction::Close,
         Wire::Finish => ZoneAction::Finish,

@@ -129,15 +129,7 @@ fn writes_go_through_their_handles_and_the_logs_are_the_drives_own() {
         assert_eq!(long(&page, at), own["statistics"][field].as_u64().unwrap(), "{field}");
         assert!(long(&page, at) > 0 && long(&page, at + 8) == 0, "{field}");
     }
-    // The extended health log has the same, and the OCP's identifier; at least what collection moved was read.
-    let extended = admin.run(WireCommand::log_page(0xC0, 512, 0)).unwrap().1;
-    assert_eq!(long(&extended, 0), own["statistics"]["media_bytes_written"].as_u64().unwrap());
-    assert!(long(&extended, 16) > 0 && long(&extended, 88) & 0xFFFF_FFFF > 0, "read, cycles");
-    assert_eq!(long(&extended, 504), 0xAFD5_14C9_7C6F_4F9C);
-    let spare = served.ask(json!({ "do": "smart" }))["available_spare"].as_u64().unwrap();
-    assert_eq!((word(&extended, 38), word(&extended, 494)), (spare, 3));
-    let part = admin.run(WireCommand::log_page(0xC0, 16, 496)).unwrap().1;
-    assert_eq!(part, extended[496..], "an offset into the page");
+    check_extended_log(&served, &mut admin, &own);
     // The endurance group has the health log's figures, in thousands of millions of bytes.
     let (page, health) =
         (group_log(&mut admin, 0x09, 512), admin.run(WireCommand::log_page(2, 512, 0)).unwrap().1);
@@ -157,6 +149,18 @@ fn writes_go_through_their_handles_and_the_logs_are_the_drives_own() {
     assert_eq!((long(&status, 24), long(&status, 56)), (remaining(2) / 512, remaining(0) / 512));
     let status = io.run(WireCommand::handle_status(256).of(2)).unwrap().1;
     assert_eq!(long(&status, 24), remaining(1) / 4096);
+}
+
+/// The extended health log has the media bytes of the statistics `own`, and the OCP's identifier; at least what collection moved was read.
+fn check_extended_log(served: &NvmeServer, admin: &mut SocketLink, own: &Value) {
+    let extended = admin.run(WireCommand::log_page(0xC0, 512, 0)).unwrap().1;
+    assert_eq!(long(&extended, 0), own["statistics"]["media_bytes_written"].as_u64().unwrap());
+    assert!(long(&extended, 16) > 0 && long(&extended, 88) & 0xFFFF_FFFF > 0, "read, cycles");
+    assert_eq!(long(&extended, 504), 0xAFD5_14C9_7C6F_4F9C);
+    let spare = served.ask(json!({ "do": "smart" }))["available_spare"].as_u64().unwrap();
+    assert_eq!((word(&extended, 38), word(&extended, 494)), (spare, 3));
+    let part = admin.run(WireCommand::log_page(0xC0, 16, 496)).unwrap().1;
+    assert_eq!(part, extended[496..], "an offset into the page");
 }
 
 #[test]

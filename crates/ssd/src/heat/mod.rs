@@ -132,7 +132,7 @@ impl HeatWatch {
     }
 
     /// Steps that begin or end at the temperature of now; returns the rate at which the host is let in, and whether it is at all.
-    fn decide(&mut self, config: &HeatConfig) -> Pacing {
+    fn decide(&mut self, config: &HeatConfig) -> HostPacing {
         let warm = self.now.controller;
         let before = self.steps;
         while let Some(step) = config.throttle.get(self.steps as usize)
@@ -150,16 +150,16 @@ impl HeatWatch {
             self.shutdowns += u64::from(self.is_shut_down && !was);
         }
         match self.steps.checked_sub(1) {
-            _ if self.is_shut_down => Pacing::Shut,
-            Some(step) => Pacing::Rate(config.throttle[step as usize].rate),
-            None => Pacing::Free,
+            _ if self.is_shut_down => HostPacing::Shut,
+            Some(step) => HostPacing::Rate(config.throttle[step as usize].rate),
+            None => HostPacing::Free,
         }
     }
 }
 
 /// How commands of the host are let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pacing {
+pub(crate) enum HostPacing {
     /// As they come.
     Free,
     /// At a rate.

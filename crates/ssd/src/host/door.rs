@@ -1,7 +1,7 @@
 //! The door of a drive: commands wait before it while the drive mounts, wakes up, or is too warm.
 
 use super::{HostSide, Submission};
-use crate::heat::Pacing;
+use crate::heat::HostPacing;
 use outlast_device::{LatencyCause, Op, Tag};
 use outlast_units::{ByteRate, Bytes, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub(super) struct Door {
     /// Commands that have come meanwhile.
     pub(super) arrived: VecDeque<Submission>,
     /// Present while the host is throttled.
-    pace: Option<Pace>,
+    pace: Option<EntryPace>,
     /// When the drive is ready, apart from throttling.
     ready_at: Nanos,
     /// True if it was a mount for which it was closed last.
@@ -23,7 +23,7 @@ pub(super) struct Door {
 
 /// Pace at which commands are let in, one by one.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-struct Pace {
+struct EntryPace {
     /// Absent: none is let in.
     rate: Option<ByteRate>,
     /// When the bytes of the commands before have had their time.
@@ -48,7 +48,7 @@ impl Door {
     /// When the next command may come in while the host is throttled.
     fn turn(&self, now: Nanos) -> Nanos {
         match self.pace {
-            Some(Pace { rate: Some(_), free_at }) if !self.arrived.is_empty() => {
+            Some(EntryPace { rate: Some(_), free_at }) if !self.arrived.is_empty() => {
                 free_at.max(self.ready_at).max(now)
             }
             _ => Nanos::MAX,
@@ -106,20 +106,20 @@ impl HostSide {
     }
 
     /// Lets commands in by `pacing` from now on. Returns when the door is to be looked at.
-    pub(crate) fn set_pacing(&mut self, now: Nanos, pacing: Pacing) -> Nanos {
+    pub(crate) fn set_pacing(&mut self, now: Nanos, pacing: HostPacing) -> Nanos {
         let rate = match pacing {
-            Pacing::Free if self.door.pace.is_none() => return Nanos::MAX,
-            Pacing::Free => {
+            HostPacing::Free if self.door.pace.is_none() => return Nanos::MAX,
+            HostPacing::Free => {
                 self.door.pace = None;
                 self.door.mounts = self.door.ready_at > now;
                 self.shut(self.door.ready_at.max(now));
                 return self.opens_at();
             }
-            Pacing::Rate(rate) => Some(rate),
-            Pacing::Shut => None,
+            HostPacing::Rate(rate) => Some(rate),
+            HostPacing::Shut => None,
         };
         let free_at = self.door.pace.map_or(now, |pace| pace.free_at);
-        self.door.pace = Some(Pace { rate, free_at });
+        self.door.pace = Some(EntryPace { rate, free_at });
         self.shut(self.door.turn(now));
         self.opens_at()
     }

@@ -8,12 +8,12 @@ use zip::{CompressionMethod, ZipArchive};
 const BUFFER: usize = 1 << 17;
 
 /// The compressed bytes of the member.
-type StoredBytes<R> = BufReader<Take<R>>;
+type ZippedBytes<R> = BufReader<Take<R>>;
 
 /// The method of the member.
 enum ZipDecoder<R: Read> {
-    Stored(StoredBytes<R>),
-    Deflate(DeflateDecoder<StoredBytes<R>>),
+    Stored(ZippedBytes<R>),
+    Deflate(DeflateDecoder<ZippedBytes<R>>),
 }
 
 /// The decompressed bytes of the one file of an archive, whose checksum and length are compared at the end.

@@ -9,7 +9,7 @@ use outlast_units::{Bytes, SECTOR_BYTES};
 const MOST_OPEN: u32 = 4096;
 
 /// Key, value and expected form of an option that cannot be simulated.
-type RefusedOption = (&'static str, String, String);
+type RefusedZoneOption = (&'static str, String, String);
 
 /// The checked options of a job with `zonemode=zbd`.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub(in crate::fio) struct ZbdPlan {
 }
 
 /// Size and capacity of a zone in bytes, and number of zones, for a job: those of the device, or fio's own.
-fn layout(options: &ZbdOptions, target: &WorkloadTarget) -> Result<(u64, u64, u32), RefusedOption> {
+fn layout(options: &ZbdOptions, target: &WorkloadTarget) -> Result<(u64, u64, u32), RefusedZoneOption> {
     if let Some(zones) = &target.zones {
         let own = zones.layout;
         let size = own.size * SECTOR_BYTES;
@@ -62,7 +62,7 @@ fn layout(options: &ZbdOptions, target: &WorkloadTarget) -> Result<(u64, u64, u3
 pub(in crate::fio) fn in_bytes(
     options: &JobOptions,
     target: &WorkloadTarget,
-) -> Result<JobOptions, RefusedOption> {
+) -> Result<JobOptions, RefusedZoneOption> {
     let Some((key, value)) = options.zbd.in_zones.key() else { return Ok(options.clone()) };
     if !options.zbd.is_on {
         return Err((key, format!("{value}z"), "needs zonemode=zbd to count zones".into()));
@@ -86,7 +86,7 @@ impl ZbdPlan {
         options: &JobOptions,
         target: &WorkloadTarget,
         access: &mut AccessPlan,
-    ) -> Result<Option<Self>, RefusedOption> {
+    ) -> Result<Option<Self>, RefusedZoneOption> {
         let own = &options.zbd;
         if !own.is_on {
             if target.zones.is_some() {
@@ -158,7 +158,7 @@ pub(in crate::fio) fn shared(
     sections: &[JobOptions],
     target: &WorkloadTarget,
     jobs: usize,
-) -> Result<Option<HostZones>, (usize, RefusedOption)> {
+) -> Result<Option<HostZones>, (usize, RefusedZoneOption)> {
     let Some(first) = sections.iter().position(|section| section.zbd.is_on) else { return Ok(None) };
     let own = layout(&sections[first].zbd, target).map_err(|refusal| (first, refusal))?;
     let max_open = sections[first].zbd.max_open;
