@@ -4,7 +4,7 @@ use crate::support::{closed_loop, command, tiny};
 use outlast_device::{Device, Op};
 use outlast_ftl::{ProgramCause, SlcCacheFigures, UnitsWritten};
 use outlast_media::PageTimes;
-use outlast_settings::drive::{SlcCacheConfig, SsdConfig, WhenFull};
+use outlast_settings::drive::{SlcCacheConfig, SsdConfig, WhenFull, WriteCache};
 use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 
@@ -123,4 +123,29 @@ fn nothing_is_folded_while_the_host_is_at_work() {
     closed_loop(&mut ssd, end, 1, 800, |unit| command(Op::Read, 8 * u64::from(unit % (6 * CACHED)), 8));
     assert_eq!(written(&ssd)[ProgramCause::Fold], 0);
     ssd.self_check().unwrap();
+}
+
+/// The only superblock of the cache is folded into a part of a program unit. Its erasure, for which the host waits, needs that part on flash, and no other victim
+/// fills the rest.
+#[test]
+fn a_write_that_waits_for_folding_has_a_part_of_a_program_unit_padded() {
+    // Four units in a page: two rows are a superblock of the cache.
+    let each = 2 * 8 * 4;
+    for pause in [None, Some(Nanos::micros(100))] {
+        let mut config = cached(|own| {
+            (own.when_full, own.fold_after_idle) = (WhenFull::Fold, pause);
+            (own.dynamic_share, own.static_size) = (None, Bytes(u64::from(each) * 4096));
+        });
+        (config.geometry.page_size, config.geometry.pages_per_block) = (Bytes::kib(16), 6);
+        config.controller.write_cache = WriteCache::Off;
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        // A write at a time, each of a program unit: when the next one comes, the superblock that it has filled is sealed, with five valid units.
+        let (_, end) = closed_loop(&mut ssd, Nanos::ZERO, 1, 10 * each, |number| {
+            command(Op::Write, 8 * u64::from(number % 5), 8)
+        });
+        assert!(written(&ssd)[ProgramCause::Fold] != 0, "{:?}", written(&ssd));
+        assert_eq!(figures(&ssd).limit, u64::from(each));
+        closed_loop(&mut ssd, end, 16, UNITS, |unit| command(Op::Read, 8 * u64::from(unit), 8));
+        ssd.self_check().unwrap();
+    }
 }

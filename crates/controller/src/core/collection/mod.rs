@@ -1,6 +1,7 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
 mod erasing;
+mod padding;
 mod parts;
 mod record;
 mod tasks;
@@ -53,6 +54,8 @@ impl FlashCore {
             let FlashCore { ftl, buffer, .. } = self;
             buffer.collects(now, ftl, victim);
             self.start_relocation(now, context, InternalTask::Gc, victim, Reason::Space, None);
+        } else if ftl.space().has_slc_cache() {
+            self.pad_for_folded(now, context);
         }
     }
 
@@ -241,13 +244,7 @@ impl FlashCore {
                 self.make_due(context, Due::Collect);
                 self.make_due(context, Due::Admit);
             }
-            Next::Pad(stream) => {
-                let units = ftl.stream(stream).begun_units();
-                if let Some(pu) = ftl.pad(stream) {
-                    self.program_relocated(now, context, task, pu, units);
-                    self.program_parity(now, context, stream);
-                }
-            }
+            Next::Pad(stream) => self.pad_relocated(now, context, task, stream),
             Next::AwaitsFlash => {
                 if task == InternalTask::Scrub && context.redundancy.is_lacking() {
                     self.go_on_rebuilding(now, context);

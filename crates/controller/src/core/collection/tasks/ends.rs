@@ -4,7 +4,7 @@ use super::super::victim::{Former, ReadList, erased_first, width_of};
 use super::{Next, Tasks, UnderWay};
 use crate::op::InternalTask;
 use outlast_ftl::Ftl;
-use outlast_units::{LaneIndex, SuperblockId};
+use outlast_units::{LaneIndex, Stream, SuperblockId};
 
 impl Tasks {
     /// The next step of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
@@ -81,6 +81,14 @@ impl Tasks {
             }
             _ => Next::Stays,
         }
+    }
+
+    /// The stream that has begun the program unit for which the former victim of `task` waits, if no victim follows that may fill it.
+    pub(crate) fn begun_for_former(&self, task: InternalTask, ftl: &Ftl) -> Option<Stream> {
+        let own = &self.under_way[task as usize];
+        let begun = own.former.and_then(|former| former.begun).filter(|_| own.victim.is_none())?;
+        let stream = ftl.superblock(ftl.layout().place(begun).superblock).stream();
+        (ftl.stream(stream).begun_pu() == Some(begun)).then_some(stream)
     }
 
     /// True if a victim cannot be erased before what superseded its units has left the buffer.

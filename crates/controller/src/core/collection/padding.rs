@@ -1,0 +1,36 @@
+//! Padding of program units that relocation has begun, and that no further data fills.
+
+use crate::core::{CoreContext, FlashCore};
+use crate::op::InternalTask;
+use outlast_units::{Nanos, Stream};
+
+impl FlashCore {
+    /// No victim follows those whose data has been moved: where a write waits for the SLC cache to be folded, the program units that they have begun are
+    /// padded, as nothing else would fill them, and the victims are never erased.
+    #[cold]
+    pub(super) fn pad_for_folded(&mut self, now: Nanos, context: &mut CoreContext) {
+        if self.buffer.first_waiting().is_none_or(|write| self.ftl.can_append(write.stream)) {
+            return;
+        }
+        for task in InternalTask::ALL {
+            if let Some(stream) = self.tasks.begun_for_former(task, &self.ftl) {
+                self.pad_relocated(now, context, task, stream);
+            }
+        }
+    }
+
+    /// Programs what `task` has begun in `stream`, padded.
+    pub(super) fn pad_relocated(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        task: InternalTask,
+        stream: Stream,
+    ) {
+        let units = self.ftl.stream(stream).begun_units();
+        if let Some(pu) = self.ftl.pad(stream) {
+            self.program_relocated(now, context, task, pu, units);
+            self.program_parity(now, context, stream);
+        }
+    }
+}
