@@ -108,6 +108,12 @@ impl Model {
                             *version = if op == Op::Write { self.version } else { 0 };
                         }
                     }
+                    // A read that is under way may find it, even if another change follows before that ends.
+                    for read in self.pending.values_mut().filter(|other| other.command.op == Op::Read) {
+                        if (read.first..read.end).contains(&unit) {
+                            read.allowed[unit - read.first].0.push(content.clone());
+                        }
+                    }
                     self.units[unit].changes += 1;
                     self.units[unit].pending = Some(content);
                 }
