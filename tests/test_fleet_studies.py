@@ -11,7 +11,7 @@ import pytest
 
 import outlast
 from outlast import fleet
-from outlast.fleet import calculators
+from outlast.fleet import calculators, drives
 from outlast.fleet.drives import cycles_per_year, hazard_of
 from outlast.fleet.lives import wilson
 from outlast.fleet.together import shares_together, weekly_pair
@@ -157,6 +157,20 @@ def test_wear_comes_from_a_result_of_a_run(tmp_path: Path) -> None:
     assert plan.hazard[1][1] > 100 * plan.hazard[1][0]
     with pytest.raises(outlast.ScenarioError, match=r"repair\.result"):
         fleet.planned(fleet.read({"repair": {"result": str(tmp_path / "run")}}))
+
+
+def test_results_say_how_fast_a_rebuild_is_and_what_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, Any] = {"array": {"rebuild": {"rate_mib_s": 100.0}}, "reliability": {"uber_exact": 1e-15}}
+    monkeypatch.setattr(drives, "_summary", lambda settings, table: found)
+    both = drives.with_results(fleet.read({"repair": {"result": "run"}, "drive": {"result": "run"}}))
+    # 100 MiB are 104.8576 MB.
+    assert (both["repair"]["drive_mb_s"], both["drive"]["uber"]) == (pytest.approx(104.8576), 1e-15)
+    for repair in ({"hours": 3.0}, {"drive_mb_s": 50.0}):
+        with pytest.raises(outlast.ScenarioError, match=r"stands beside repair\.result"):
+            drives.with_results(fleet.read({"repair": {"result": "run", **repair}}))
+    found["reliability"]["uber_exact"] = 0.01
+    with pytest.raises(outlast.ScenarioError, match=r"drive\.result = .*an UBER of 0\.01"):
+        drives.with_results(fleet.read({"drive": {"result": "run"}}))
 
 
 def test_rebuilds_take_as_long_as_bandwidths_allow() -> None:

@@ -13,6 +13,7 @@ from outlast.fleet.reading import Settings
 YEAR_HOURS = 8760.0
 WEIBULL_STEPS = 240
 WEIBULL_YEARS = 30.0
+MOST_UBER = 1e-3
 
 
 def hazard_of(settings: Settings) -> tuple[list[float], list[float]]:
@@ -48,6 +49,11 @@ def with_results(settings: Settings) -> Settings:
         rate = _found(_summary(settings, "repair"), "array", "rebuild", "rate_mib_s")
         if not isinstance(rate, (int, float)) or rate <= 0:
             raise settings.refused("repair.result", settings["repair"]["result"], "has no rebuild that was completed")
+        for key in ("hours", "drive_mb_s"):
+            if f"repair.{key}" in settings.given:
+                raise settings.refused(
+                    f"repair.{key}", settings["repair"][key], "stands beside repair.result: give one"
+                )
         # Of an array of any size: a member was rebuilt at this rate under the load of the run.
         settings = settings.changed(repair={"drive_mb_s": rate * 1.048576})
     return settings
@@ -67,7 +73,10 @@ def _worn(settings: Settings) -> Settings:
             raise settings.refused("drive.endurance", said["endurance"], "stands beside afr, not beside rates by age")
         changes = {"ages": [0.0, min(years, 9999.0)], "afr_by_age": [said["afr"], said["wear_afr"]]}
     uber = _found(summary, "reliability", "uber_exact")
-    if isinstance(uber, (int, float)) and "drive.uber" not in settings.given and 0 <= uber <= 1e-3:
+    if isinstance(uber, (int, float)) and "drive.uber" not in settings.given:
+        if not 0 <= uber <= MOST_UBER:
+            limit = f"has an UBER of {uber:g}: at most {MOST_UBER:g}, or set drive.uber"
+            raise settings.refused("drive.result", place, limit)
         changes["uber"] = float(uber)
     if not changes:
         raise settings.refused(

@@ -111,7 +111,7 @@ TABLES: dict[str, dict[str, Key]] = {
             choices=("together", "turn", "exposure"),
         ),
         "threshold": Key("whole", 1, "missing pieces from which on a group is repaired: 1 eager, more lazy", 1, 64),
-        "result": Key("file", "", "result of `outlast run` of an array with a rebuild, which gives `hours`"),
+        "result": Key("file", "", "result of `outlast run` of an array with a rebuild, which gives `drive_mb_s`"),
     },
     "prices": {
         "currency": Key("text", "USD", "of the prices"),
