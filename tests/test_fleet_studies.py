@@ -161,7 +161,7 @@ def test_wear_comes_from_a_result_of_a_run(tmp_path: Path) -> None:
 
 def test_results_say_how_fast_a_rebuild_is_and_what_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, Any] = {"array": {"rebuild": {"rate_mib_s": 100.0}}, "reliability": {"uber_exact": 1e-15}}
-    monkeypatch.setattr(drives, "_summary", lambda settings, table: found)
+    monkeypatch.setattr(drives, "_summary", lambda *_: found)
     both = drives.with_results(fleet.read({"repair": {"result": "run"}, "drive": {"result": "run"}}))
     # 100 MiB are 104.8576 MB.
     assert (both["repair"]["drive_mb_s"], both["drive"]["uber"]) == (pytest.approx(104.8576), 1e-15)
