@@ -74,6 +74,9 @@ def small(preset: str) -> dict[str, Any]:
     """Overrides that leave a few pages of a block, an eighth of many blocks, and a drive write of preconditioning."""
     whole = outlast.resolve(preset)
     device = whole["device"]
+    if {"zones", "slc_cache"} & device.keys():
+        # Their zones and caches are of some superblocks, and nothing fills them before.
+        return {"run.warm_up": 0}
     pages, one_shot = device["geometry"]["pages_per_block"], device["ftl"].get("one_shot", 1)
     # The lists by which dies are repaired take pages of each block; else the fewer there are, the more is collected.
     left = min(pages, (32 if "repair" in device else 3) * one_shot)
@@ -96,11 +99,15 @@ def _kibibytes(size: str) -> int:
 
 def loads(preset: str, folder: Path, *, own: bool) -> dict[str, dict[str, Any]]:
     """Overrides by name of load: the preset's own, shortened, and, unless `own`, jobs with every kind of request."""
-    alone = {"own": {"workload.synthetic.requests": REQUESTS}}
+    device = outlast.resolve(preset)["device"]
+    if "zones" in device:
+        return {"own": {"workload.zoned.requests": REQUESTS}}
+    # Requests of a drive with a cache, which is filled from empty, have a mebibyte.
+    alone = {"own": {"workload.synthetic.requests": REQUESTS // 10 if "slc_cache" in device else REQUESTS}}
     if own:
         return alone
     file = folder / f"{preset}.fio"
-    unit = outlast.resolve(preset)["device"]["ftl"]["mapping_unit"].replace("KiB", "k")
+    unit = device["ftl"]["mapping_unit"].replace("KiB", "k")
     file.write_text(JOBS.format(block=unit))
     return alone | {"every kind": {"workload.fio.file": str(file)}}
 

@@ -59,7 +59,7 @@ def test_the_readme_names_every_job_and_nothing_is_overwritten(outlast: Outlast,
     assert "not empty" in again.stderr
     refused = outlast("fit", "--plan", "fit.dat", "-o", "other", check=False)
     assert refused.returncode == 2
-    assert "not a device; say with --size" in refused.stderr
+    assert "not a device; give the maximum size of the file with --size" in refused.stderr
 
 
 def test_what_the_plan_gives_is_what_stages_use(

@@ -57,7 +57,7 @@ def test_bursts_are_told_from_smooth_pacing_and_whole_programs_from_suspended_on
     done = fit(measured, points=tmp_path / "points")
     assert done.choices["pacing"].taken == "burst, host share 0.5"
     assert done.choices["pacing"].ties == []
-    assert "nothing is suspended" in done.missing["suspend"]
+    assert "the drive does not suspend them" in done.missing["suspend"]
     said = tomllib.loads(to_toml(done))["device"]
     assert said["ftl"]["gc"]["host_share"] == 0.5
     assert "suspend" not in said["timing"]
@@ -73,7 +73,7 @@ def test_latencies_that_no_pacing_gives_are_explained_by_none(tmp_path: Path) ->
         HEAD + row + "[known.device]\ngeometry = { channels = 8, chips_per_channel = 1, dies_per_chip = 1 }\n"
     )
     done = fit(file, points=tmp_path / "points")
-    assert "none of the list explains its figures" in done.missing["pacing"]
+    assert "none of the choices explains its figures" in done.missing["pacing"]
     assert done.theta["pacing"] == "smooth"
 
 

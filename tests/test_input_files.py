@@ -55,8 +55,8 @@ def fields(schema: Any, found: str) -> Iterator[str]:
 def test_every_setting_that_names_a_file_is_part_of_the_key() -> None:
     schema = outlast.scenario_schema()
     named = {name for found in ("file", "path") for name in fields(schema, found)}
-    # The beginnings of ranges of addresses and of ages are no files.
-    ranges = (".ranges.", ".by_age.")
+    # The beginnings of ranges of addresses, of ages and of temperatures are no files.
+    ranges = (".ranges.", ".by_age.", ".heat.")
     origins = {
         name for name in fields(schema, "from") if name.endswith(".from") and not any(part in name for part in ranges)
     }

@@ -161,4 +161,5 @@ def test_the_parts_sum_to_the_latency_on_every_preset(preset: str, tmp_path: Pat
             assert counted["max"] == pytest.approx(own.max(), rel=1e-3)
             for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
                 assert counted[name] == pytest.approx(own[math.ceil(share * len(own)) - 1], rel=1e-3)
-    assert kinds == set(KINDS)
+    # What writes zones only writes, and its jobs would be refused.
+    assert kinds == ({"write"} if "zones" in outlast.resolve(preset)["device"] else set(KINDS))

@@ -126,6 +126,25 @@ impl HeatConfig {
     }
 }
 
+impl HeatConfig {
+    /// Checks that a drive which has shut down cools enough to start again while its controller draws `watts` at rest.
+    ///
+    /// # Errors
+    /// A shut-down that would never end.
+    pub(super) fn check_cooling(&self, watts: f64) -> Result<(), ConfigError> {
+        let coolest = self.ambient + watts * (self.controller_to_case + self.case_to_air);
+        match self.shutdown {
+            Some(shutdown) if shutdown.until <= coolest => {
+                let limit = format!(
+                    "must be above {coolest:.1}, which the drive has at rest: it would never start again"
+                );
+                Err(ConfigError::new("device.heat.shutdown.until", shutdown.until, limit))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 fn check_temperature(field: &str, value: f64) -> Result<(), ConfigError> {
     if (ABSOLUTE_ZERO..=HOTTEST).contains(&value) {
         return Ok(());
@@ -186,6 +205,9 @@ mod tests {
         assert_eq!(refused(&|own| own.throttle.push(own.throttle[0])), "device.heat.throttle[1].from");
         assert_eq!(refused(&|own| own.case_to_air = 0.0), "device.heat.case_to_air");
         assert_eq!(refused(&|own| own.ambient = f64::NAN), "device.heat.ambient");
+        // 25 °C and 7 K/W: 5 W make 60 °C.
+        assert!(bare().check_cooling(4.9).is_ok());
+        assert_eq!(bare().check_cooling(5.0).expect_err("it stays warm").field, "device.heat.shutdown.until");
         let early = ThermalShutdown { from: 80.0, until: 60.0 };
         assert_eq!(refused(&|own| own.shutdown = Some(early)), "device.heat.shutdown.from");
     }

@@ -230,7 +230,8 @@ impl SsdConfig {
             let limit = "needs device.energy, which says what heats the drive";
             return Err(ConfigError::new("device.heat.every", heat.every, limit));
         }
-        heat.validate()
+        heat.validate()?;
+        heat.check_cooling(self.energy.as_ref().map_or(0.0, EnergyConfig::resting_watts))
     }
 
     fn check_planes(&self) -> Result<(), ConfigError> {

@@ -30,7 +30,9 @@ pub(super) fn after(config: &HeatConfig, from: Temperatures, watts: [f64; 2], se
     let middle = -f64::midpoint(inner, loss);
     // Positive, since `inner` and `outer` are: the eigenvalues differ.
     let half = (((inner - loss) / 2.0).powi(2) + inner * outer).sqrt();
-    let (slow, fast) = (middle + half, middle - half);
+    let fast = middle - half;
+    // The determinant over the other one: a difference of two nearly equal numbers would lose its digits.
+    let slow = inner / (config.case_capacity * config.case_to_air) / fast;
     let grown = [(slow * seconds).exp() / (slow - fast), (fast * seconds).exp() / (slow - fast)];
     let away = [from.controller - goal.controller, from.case - goal.case];
     let entry = |row: usize, column: usize| {
