@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from outlast import api, foreign
 from outlast.errors import OutlastError
+from outlast.printable import printable
 from outlast.why.quantity import bytes_of, nanos
 
 PlanLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -213,14 +214,16 @@ class _PlanReader:
         )
 
     def _refusal(self, place: str, value: Any, limit: str) -> PlanError:
-        return PlanError(f"{self._source}: {place} = {'absent' if value is None else value}: {limit}")
+        shown = "absent" if value is None else printable(str(value), keep="")
+        return PlanError(f"{self._source}: {place} = {shown}: {limit}")
 
     def _known(self, table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
         for name in table:
             if name not in names:
                 near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
                 hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise PlanError(f"{self._source}: {place}{name}: unknown setting; {hint}")
+                shown = printable(str(name), keep="")
+                raise PlanError(f"{self._source}: {place}{shown}: unknown setting; {hint}")
 
     def _table(self, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         value = content.get(name)
