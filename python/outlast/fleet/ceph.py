@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from outlast import foreign
 from outlast.errors import ScenarioError
+from outlast.printable import printable
 
 MOST_BYTES = 1 << 29
 """Limit of a file: a placement group takes some kilobytes, and a large cluster has a hundred thousand."""
@@ -110,7 +111,7 @@ def _pool(dump: _File, name: str, width: int) -> int:
     if not name and len(named) == 1:
         name = next(iter(named))
     if name not in named:
-        there = ", ".join(list(named)[:10]) or "none"
+        there = ", ".join(printable(pool, keep="") for pool in list(named)[:10]) or "none"
         raise dump.refused("pools", name, f"no such pool; there are {there}")
     place, pool = named[name]
     size = dump.get(pool, place, "size", int, "must be the number of pieces")
