@@ -77,7 +77,7 @@ pub struct VirtualHost {
     in_flight: Vec<InFlight>,
     /// Tags that nobody uses.
     free: Vec<u32>,
-    /// What the device gave, and is not named yet.
+    /// Completions of the device that have no tag of the caller yet.
     completions: Vec<Completion>,
     /// Ended requests that the caller has not taken, the oldest first.
     ended: VecDeque<NamedCompletion>,

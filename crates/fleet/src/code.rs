@@ -105,7 +105,7 @@ impl GroupCode {
         (0..pieces).any(|piece| missing >> piece & 1 == 0 && self.is_lost(missing | 1 << piece))
     }
 
-    /// What is wrong with the numbers, if anything.
+    /// A sentence on what is wrong with the numbers.
     pub fn fault(self) -> Option<String> {
         let pieces = match self {
             Self::Mds { data, parity } => data.checked_add(parity),

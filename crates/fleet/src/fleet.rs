@@ -53,7 +53,7 @@ impl Fleet {
     /// The fleet of a plan.
     ///
     /// # Errors
-    /// What is wrong with the plan, in one line.
+    /// One line on what is wrong with the plan.
     pub fn new(plan: FleetSettings) -> Result<Self, FleetError> {
         plan.check()?;
         let (drives, width) = (plan.node.len(), plan.code.pieces() as usize);

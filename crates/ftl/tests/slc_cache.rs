@@ -100,13 +100,13 @@ impl DrawnCache {
 
 /// Fate of a configuration: whether it was refused, and whether anything was folded.
 #[derive(Debug, Default)]
-struct Outcome {
+struct CacheFate {
     refused: bool,
     folded: bool,
 }
 
 /// Writes six drives' worth of units with rests between them, if the configuration is not refused; the error says what is wrong with either.
-fn life(drawn: &DrawnCache) -> Result<Outcome, String> {
+fn life(drawn: &DrawnCache) -> Result<CacheFate, String> {
     let units = (drawn.slots() * (100 - drawn.spare_percent) / 100).max(1);
     let mut ftl = match drawn.drive(units) {
         Ok(ftl) => ftl,
@@ -114,7 +114,7 @@ fn life(drawn: &DrawnCache) -> Result<Outcome, String> {
             let text = error.to_string();
             let has_limit = ["must", "needed", "gains nothing"].iter().any(|word| text.contains(word));
             let is_clear = has_limit && text.contains(char::is_numeric);
-            return if is_clear { Ok(Outcome { refused: true, folded: false }) } else { Err(text) };
+            return if is_clear { Ok(CacheFate { refused: true, folded: false }) } else { Err(text) };
         }
     };
     let mut rng = SplitMix::new(drawn.seed, "writes");
@@ -137,7 +137,7 @@ fn life(drawn: &DrawnCache) -> Result<Outcome, String> {
         return Err(format!("{lost} units of {} are mapped no more", written.len()));
     }
     let folded = ftl.figures().written[ProgramCause::Fold] != 0;
-    ftl.self_check().map(|()| Outcome { refused: false, folded })
+    ftl.self_check().map(|()| CacheFate { refused: false, folded })
 }
 
 fn lives(count: u32, seed: u64) -> [u32; 3] {
@@ -145,7 +145,7 @@ fn lives(count: u32, seed: u64) -> [u32; 3] {
     let mut counts = [0; 3];
     for _ in 0..count {
         let drawn = DrawnCache::of(&mut rng);
-        let Outcome { refused, folded } = life(&drawn).unwrap_or_else(|error| panic!("{drawn:?}: {error}"));
+        let CacheFate { refused, folded } = life(&drawn).unwrap_or_else(|error| panic!("{drawn:?}: {error}"));
         counts[0] += u32::from(refused);
         counts[1] += u32::from(!refused);
         counts[2] += u32::from(folded);

@@ -42,7 +42,7 @@ impl Story {
     }
 }
 
-/// What it counts for that a die does while a read waits for it.
+/// Cause for which each activity of a die counts while a read waits for it.
 const ACTIVITIES: [(DieActivity, Cause); DieActivity::COUNT] = [
     // A die at rest waits for what its firmware is about to have it do.
     (DieActivity::Rest, Cause::Firmware),

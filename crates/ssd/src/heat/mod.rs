@@ -95,7 +95,7 @@ impl PowerWatch {
     /// Checks what was read against the settings: heat is there as they say, with no more steps of throttling than there are, and temperatures are numbers.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A sentence on what does not fit.
     fn check_restored(&self, config: Option<&HeatConfig>) -> Result<(), String> {
         if self.heat.is_some() != config.is_some() {
             return Err("the heat of a drive is watched, or not, against its settings".to_owned());
@@ -191,7 +191,7 @@ impl Ssd {
     /// Checks the account of energy and heat that was read.
     ///
     /// # Errors
-    /// What does not fit the settings.
+    /// A sentence on what does not fit the settings.
     pub(crate) fn check_power_watch(&self) -> Result<(), String> {
         let config = &self.context.config;
         match &self.power_watch {
@@ -201,7 +201,8 @@ impl Ssd {
         }
     }
 
-    fn look_at_heat(&mut self, now: Nanos) {
+    /// Takes in the work since the last look: before the counters start anew, and when a look is due.
+    pub(crate) fn look_at_heat(&mut self, now: Nanos) {
         let Some(off) = self.power_watch.as_ref().filter(|watch| watch.heat.is_some()).map(|watch| watch.off)
         else {
             return;
@@ -225,11 +226,6 @@ impl Ssd {
             watch.off += on - off;
         }
         self.look_at_heat(on);
-    }
-
-    /// The counters are about to start anew, at `now`.
-    pub(crate) fn before_reset_of_power(&mut self, now: Nanos) {
-        self.look_at_heat(now);
     }
 
     /// The counters have started anew, at `now`; or what they counted took no time.

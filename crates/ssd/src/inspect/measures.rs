@@ -71,7 +71,7 @@ impl Ssd {
 
     /// Starts counting anew. Wear and state stay.
     pub fn reset_counters(&mut self, now: Nanos) {
-        self.before_reset_of_power(now);
+        self.look_at_heat(now);
         self.at_reset.errors += self.context.counters.medium_errors + self.context.counters.lost_units;
         self.at_reset.reads = self.at_reset.reads + self.context.counters.reads;
         self.at_reset.corrections = self.at_reset.corrections + self.context.corrections();

@@ -169,7 +169,7 @@ impl MapCache {
     /// Checks that what was read is a list of as many pages as it counts, each of them in memory, and that each unit waits for a page that is being read.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A sentence on what does not fit.
     pub(in crate::core) fn check(&self) -> Result<(), String> {
         let (mut at, mut before, mut held) = (self.latest, NIL, 0);
         while at != NIL {

@@ -103,7 +103,7 @@ impl FlashCore {
     /// Checks the cache of the table's pages: it has all of the table's, and is one.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A sentence on what does not fit.
     pub fn check_map_cache(&self) -> Result<(), String> {
         let Some(cache) = &self.map_cache else { return Ok(()) };
         if cache.pages() != self.ftl.map_pages() {
