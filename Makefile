@@ -155,8 +155,7 @@ bench-sweep: setup ## CPU-milliseconds a point of a sweep, kept already or run, 
 	$(BIN)/python tests/bench_sweep.py $(ARGS)
 
 bench-mqsim: setup ## requests per CPU-second beside MQSim (MQSIM=path/to/MQSim, built by its own make), in turns, into docs/reference/speed.md
-	$(BUILD_BENCH) --profile $(PROFILE)
-	$(BIN)/python docs/make_peers.py $(MQSIM) target/$(PROFILE)/outlast-bench $(ARGS)
+	$(BIN)/python docs/make_peers.py $(MQSIM) $(ARGS)
 
 bench-small: setup ## CPU-milliseconds of starting, small runs, points of sweeps and served requests, beside peers, into docs/reference/speed.md
 	$(BUILD_BENCH) --profile $(PROFILE)
