@@ -1,7 +1,7 @@
 """F2FS of a virtual machine over a drive with zones and over one without: what is written, by whom.
 
-Both drives have the same flash and the same capacity, and F2FS the same files; metadata, for which F2FS needs a device that can be written anywhere, goes to a
-second drive.
+Both drives have the same flash and the same capacity, and F2FS the same files; metadata, for which F2FS needs a device
+that can be written anywhere, goes to a second drive.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from outlast.products.torture.guest_image import Contents, image
 FILES = HERE.parents[1] / "target" / "guest" / "files"
 PROGRAMS = ("sbin/nvme", "sbin/mkfs.f2fs", "sbin/fsck.f2fs", "/usr/bin/fio")
 ZONES, ZONE_MIB = 128, 4
-COLD, COLD_MIB, HOT_MIB, WRITTEN_MIB = 24, 8, 160, 640
-"""Files that stay as they are, of so many MiB; the file that is written again at random, and how much of that there is."""
+COLD, COLD_MIB, HOT_MIB, WRITTEN_MIB = 20, 8, 160, 768
+"""Files that stay as they are, of so many MiB; the file that is written again at random, and how much of that there
+is."""
 
 GEOMETRY = {
     "channels": 2,

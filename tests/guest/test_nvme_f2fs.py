@@ -31,4 +31,6 @@ def test_a_file_system_that_knows_zones_spares_the_drive_its_collection(folder: 
     sound(conventional)
     # Zones are written as they come: nothing is moved, and no parity is added.
     assert 0.99 < zoned.drive < 1.02, zoned.drive
-    assert conventional.drive > zoned.drive + 0.05, conventional.drive
+    assert conventional.drive > zoned.drive + 0.02, conventional.drive
+    # What the drive does not collect, the file system has to.
+    assert zoned.file_system > conventional.file_system + 0.2, (zoned.file_system, conventional.file_system)

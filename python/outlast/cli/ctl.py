@@ -84,7 +84,7 @@ def state_command(as_json: bool) -> None:
     from outlast.printable import printable
     from outlast.serving.summary import lines
 
-    for line in lines(state):
+    for line in lines(state, ask({"do": "metrics"})):
         click.echo(printable(line))
 
 
