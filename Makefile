@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture collection-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session nvme-f2fs test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture collection-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -121,6 +121,9 @@ fit-coverage: setup ## how often the intervals of outlast fit hold the truth, ov
 
 nvme-session: setup ## the session in the guide to NVMe/TCP, printed by a virtual machine
 	$(BIN)/python docs/make_nvme_session.py
+
+nvme-f2fs: setup ## the table in the guide to zones on F2FS, measured in virtual machines
+	$(BIN)/python docs/make_f2fs.py
 
 test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
 	@tests/guest/fetch.sh

@@ -161,4 +161,11 @@ impl Zones {
             .flat_map(|way| way.held.iter().map(|held| held.request))
             .chain(self.ready.iter().copied())
     }
+
+    /// Requests of which a part is with the zones: all of them is in the drive and waits for its turn, or they are finishes that write.
+    pub fn named_requests(&self) -> impl Iterator<Item = HostRequestId> {
+        let held = self.ways.iter().flat_map(|way| &way.held).filter(|held| held.arrived);
+        let fills = self.fills.iter().map(|fill| fill.request);
+        held.map(|held| held.request).chain(self.ready.iter().copied()).chain(fills)
+    }
 }
