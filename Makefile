@@ -319,7 +319,7 @@ figures: setup ## what the reference of figures says of causes, and the figures 
 lock: .venv/tools ## requirements.lock from pyproject.toml, and the linker of releases
 	echo 'ziglang>=0.17,<0.18' | $(BIN)/uv pip compile - --generate-hashes --universal --python-version 3.11 \
 	  --custom-compile-command "make lock" --quiet -o release/zig.lock
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --extra figures --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --extra figures --extra search --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built

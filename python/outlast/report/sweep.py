@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import sweep_bars, sweep_load, sweep_points
+from outlast.report import sweep_bars, sweep_load, sweep_points, sweep_search
 from outlast.report.figure import RUN_COLOURS, Figure, axis
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
@@ -47,6 +47,7 @@ def sections(summary: dict[str, Any]) -> list[Section]:
         points.add(sweep_points.table(summary))
     return [
         sweep_load.section(summary),
+        sweep_search.section(summary),
         points,
         *curves,
         sweep_bars.same(summary),
