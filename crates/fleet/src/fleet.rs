@@ -95,6 +95,20 @@ impl Fleet {
         self.plan.groups.len() / self.plan.code.pieces() as usize
     }
 
+    /// Events per hour in the mean while all drives are up, those that are candidates only included; each failure counts
+    /// with the ends of repair that it brings.
+    pub fn event_rate(&self) -> f64 {
+        let plan = &self.plan;
+        let drives = self.drives() as f64;
+        let bursts = plan.bursts.iter().map(|burst| burst.rate * self.domains(burst.scope) as f64);
+        let hit = plan.bursts.iter().map(|burst| burst.rate * burst.probability * drives);
+        let fails = drives * self.highest_rate + hit.sum::<f64>();
+        let brought: f64 = 1.0 - plan.contagion.iter().map(|one| one.probability).sum::<f64>();
+        let retired = plan.retire_at.map_or(0.0, |age| drives / age);
+        let pieces = self.pieces.len() as f64 / drives;
+        bursts.sum::<f64>() + fails / brought * (1.0 + pieces) + retired
+    }
+
     /// True if no two groups share a drive.
     pub const fn is_disjoint(&self) -> bool {
         self.is_disjoint

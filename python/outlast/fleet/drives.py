@@ -12,30 +12,53 @@ from outlast.fleet.reading import Settings
 
 YEAR_HOURS = 8760.0
 WEIBULL_STEPS = 240
-WEIBULL_YEARS = 30.0
+SELDOM = 50.0
+"""Cumulative hazard that a drive outlives with e^−50: no rate beyond is looked at."""
+MOST_RATE = 1.0
+"""Failures of a drive per hour at the most."""
 MOST_UBER = 1e-3
+LEAST_SHAPE, LEAST_SCALE = 0.05, 1e-3
+"""Least shape, and scale in years, of a Weibull distribution of lives."""
 
 
 def hazard_of(settings: Settings) -> tuple[list[float], list[float]]:
     """Ages in hours, and failures per hour of a drive from each age on."""
     said = settings["drive"]
     if said["weibull_shape"]:
-        if not said["weibull_scale"]:
-            raise settings.refused("drive.weibull_scale", said["weibull_scale"], "must be above 0 with a shape")
-        return _weibull(said["weibull_shape"], said["weibull_scale"])
-    if said["afr_by_age"] or said["ages"]:
+        if said["weibull_shape"] < LEAST_SHAPE:
+            raise settings.refused("drive.weibull_shape", said["weibull_shape"], f"must be 0, or {LEAST_SHAPE} and more")
+        if said["weibull_scale"] < LEAST_SCALE:
+            limit = f"must be at least {LEAST_SCALE} with a shape"
+            raise settings.refused("drive.weibull_scale", said["weibull_scale"], limit)
+        found = _weibull(said["weibull_shape"], said["weibull_scale"], _oldest(settings))
+    elif said["afr_by_age"] or said["ages"]:
         ages, shares = said["ages"], said["afr_by_age"]
         if len(ages) != len(shares) or not ages or ages[0] != 0.0 or any(a >= b for a, b in pairwise(ages)):
             raise settings.refused("drive.ages", ages, "must begin with 0, rise, and be as many as afr_by_age")
         if any(share >= 1.0 for share in shares):
             raise settings.refused("drive.afr_by_age", shares, "must be below 1")
-        return [age * YEAR_HOURS for age in ages], [float(models.failure_rate(share)) for share in shares]
-    return [0.0], [float(models.failure_rate(said["afr"]))]
+        found = [age * YEAR_HOURS for age in ages], [float(models.failure_rate(share)) for share in shares]
+    else:
+        found = [0.0], [float(models.failure_rate(said["afr"]))]
+    if max(found[1]) > MOST_RATE:
+        key = "weibull_scale" if said["weibull_shape"] else "afr"
+        raise settings.refused(f"drive.{key}", said[key], "drives would live less than an hour")
+    return found
 
 
-def _weibull(shape: float, scale: float) -> tuple[list[float], list[float]]:
-    """Steps of equal length, each with the mean rate of its time: `((b/η)^β − (a/η)^β) / (b − a)`."""
-    step = WEIBULL_YEARS / WEIBULL_STEPS
+def _oldest(settings: Settings) -> float:
+    """Age in years that no drive exceeds within the years looked at."""
+    return float(settings["drive"]["age"] + settings["drive"]["age_spread"] + settings["years"])
+
+
+def _weibull(shape: float, scale: float, oldest: float) -> tuple[list[float], list[float]]:
+    """Steps of equal length, each with the mean rate of its time: `((b/η)^β − (a/η)^β) / (b − a)`.
+
+    They end at the age that drives do not exceed, or that next to none reach. The last step holds for drives that are
+    older at the start.
+    """
+    last = min(scale * math.exp(math.log(SELDOM) / shape), oldest)
+    step = last / WEIBULL_STEPS
     edges = [index * step for index in range(WEIBULL_STEPS + 1)]
     mean = [((end / scale) ** shape - (begin / scale) ** shape) / (step * YEAR_HOURS) for begin, end in pairwise(edges)]
     return [edge * YEAR_HOURS for edge in edges[:-1]], mean

@@ -16,6 +16,8 @@ from outlast.fleet.keys import SCOPES
 from outlast.fleet.reading import Settings
 
 YEAR_HOURS = 8760.0
+LEAST_FRAILTY = 1e-9
+"""Variance below which all batches are alike."""
 MOST_DRIVES = 4_000_000
 MOST_PIECES = 64_000_000
 
@@ -103,7 +105,7 @@ def layout_of(settings: Settings, width: int) -> Layout:
     """Drives in nodes, racks and sites, and the drives of each group."""
     said = settings["placement"]
     if said["kind"] == "ceph":
-        return _of_ceph(settings, width)
+        return _of_ceph(settings, width, code_of(settings)[2])
     cluster = settings["cluster"]
     racks = cluster["sites"] * cluster["racks"]
     nodes = racks * cluster["nodes"]
@@ -135,16 +137,15 @@ def layout_of(settings: Settings, width: int) -> Layout:
     return Layout(node.tolist(), rack.tolist(), site.tolist(), groups, width, None)
 
 
-def _of_ceph(settings: Settings, width: int) -> Layout:
+def _of_ceph(settings: Settings, width: int, data: int) -> Layout:
     said = settings["placement"]
     for key in ("osd_dump", "pg_dump"):
         if not said[key]:
             raise settings.refused(f"placement.{key}", said[key], "must name a file with placement.kind = ceph")
     tree = settings.path("placement", "osd_tree") if said["osd_tree"] else None
-    found = ceph.read(
-        settings.path("placement", "osd_dump"), settings.path("placement", "pg_dump"), tree, said["pool"], width
-    )
-    return Layout(found.node, found.rack, [0] * (max(found.rack) + 1), found.groups, width, found.piece_bytes)
+    osd_dump, pg_dump = (settings.path("placement", key) for key in ("osd_dump", "pg_dump"))
+    found = ceph.read(osd_dump, pg_dump, tree, said["pool"], width, data)
+    return Layout(found.node, found.rack, found.site, found.groups, width, found.piece_bytes)
 
 
 def planned(settings: Settings, layout: Layout | None = None) -> Planned:
@@ -213,10 +214,12 @@ def _plan(
         "contagion": [
             {"scope": one["scope"], "probability": one["probability"], "window": one["window_hours"]}
             for one in settings["contagion"]
+            if one["probability"]
         ],
         "bursts": [
             {"scope": one["scope"], "rate": one["per_year"] / YEAR_HOURS, "probability": one["probability"]}
             for one in settings["bursts"]
+            if one["per_year"] and one["probability"]
         ],
         "repair": {
             "detection": repair["detection_hours"],
@@ -277,7 +280,7 @@ def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> f
 def _batches(settings: Settings, drives: int) -> tuple[list[float], list[int]]:
     """Factor of each batch, and the batch of each drive: batches fill node by node."""
     said = settings["drive"]
-    if not said["frailty"]:
+    if said["frailty"] < LEAST_FRAILTY:
         return [1.0], [0]
     count = min(said["batches"], drives)
     chance = np.random.default_rng([settings["seed"], 1])

@@ -127,6 +127,17 @@ impl<'a> FleetMachine<'a> {
         while self.step(end, UnreadableData::Drawn) {}
     }
 
+    /// Plays at most `most` events until `end` in hours; false if it has come to the end.
+    pub(crate) fn run_events(&mut self, end: f64, most: u64) -> bool {
+        (0..most).all(|_| self.step(end, UnreadableData::Drawn))
+    }
+
+    /// Losses since they were taken last. Failures are forgotten with them.
+    pub(crate) fn take_losses(&mut self) -> Vec<GroupLoss> {
+        self.failures.clear();
+        std::mem::take(&mut self.losses)
+    }
+
     /// Other chance from here on: as if the machine had met another future.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.rng = SplitMix::new(seed, "fleet");

@@ -136,9 +136,15 @@ impl FleetMachine<'_> {
         let drive = plan.groups[piece as usize];
         self.tally.pieces_rebuilt += u64::from(!self.drives[drive as usize].stays);
         self.drives[drive as usize].missing -= 1;
-        if self.drives[drive as usize].missing == 0 && !std::mem::take(&mut self.drives[drive as usize].stays)
-        {
-            self.install(drive);
+        if self.drives[drive as usize].missing == 0 {
+            let stays = std::mem::take(&mut self.drives[drive as usize].stays);
+            let age = self.now - self.drives[drive as usize].installed_at;
+            // One that was repairing a die when it came of age is replaced now.
+            let retires = plan.retire_at.is_some_and(|most| age >= most);
+            self.tally.retirements += u64::from(stays && retires);
+            if !stays || retires {
+                self.install(drive);
+            }
         }
     }
 
