@@ -6,6 +6,7 @@ mod support;
 
 mod block_scrub;
 mod coalesce;
+mod combined_parts;
 mod decode;
 mod errors;
 mod extents;
