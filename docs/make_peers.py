@@ -147,7 +147,6 @@ def main() -> None:
                 ours, our_waf = outlast(case)
                 pairs.append((ours, theirs))
                 print(f"{case.name}: {ours:,.0f} and {theirs:,.0f} requests per CPU-second", flush=True)
-                print(f"{case.name}: write amplification {our_waf:.2f} and {their_waf:.2f}", flush=True)
             ratios = sorted(own / other for own, other in pairs)
             own, other = (statistics.median(side) for side in zip(*pairs, strict=True))
             span = f"{statistics.median(ratios):.0f} ({ratios[0]:.0f} to {ratios[-1]:.0f})"
