@@ -100,7 +100,7 @@ nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only configurations::
 	@echo "== Ten thousand SLC caches"
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only slc_cache::
-	@echo "== Five hundred kills under NVMe/TCP"
+	@echo "== Five hundred kills under NVMe/TCP, of servers in the process and of processes"
 	@cargo nextest run --locked --cargo-quiet --package outlast-serve --run-ignored only nvme::kills::
 	@echo "== Forged state"
 	@seed=$$((RANDOM << 15 | RANDOM)); echo "PROPTEST_RNG_SEED=$$seed"; \
