@@ -259,8 +259,8 @@ docs: setup ## the documentation as a site in site/, with the output of the note
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
 
-results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (ten minutes of CPU)
-	$(BIN)/outlast reproduce drives warp cachelib-fdp --traces /nowhere --out out/results
+results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (twelve minutes of CPU)
+	$(BIN)/outlast reproduce drives warp cachelib-fdp zn540 client-drives heat --traces /nowhere --out out/results
 	$(BIN)/python docs/make_results.py out/results/reproduction.json
 
 rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json
