@@ -102,8 +102,9 @@ TABLES: dict[str, dict[str, Key]] = {
         "drive_mb_s": Key("number", 50.0, "bandwidth that rebuilds may take of a drive, in MB/s", 1e-3, 1e6),
         "node_mb_s": Key("number", 0.0, "of a node's network; 0 for no limit", 0.0, 1e9),
         "rack_mb_s": Key("number", 0.0, "of a rack's uplink; 0 for no limit", 0.0, 1e9),
+        "contention": Key("flag", True, "rebuilds at one time share these bandwidths; not with `hours`"),
         "distribution": Key("text", "fixed", "repair times", choices=("fixed", "exponential")),
-        "mode": Key("text", "parallel", "all failed drives at once, or one at a time", choices=("parallel", "serial")),
+        "mode": Key("text", "parallel", "all failed drives at once, or one at a time: of a group, or of the fleet if groups share drives", choices=("parallel", "serial")),
         "order": Key(
             "text",
             "",
