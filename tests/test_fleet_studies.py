@@ -247,6 +247,52 @@ def test_rebuilds_take_as_long_as_bandwidths_allow() -> None:
     assert limited == pytest.approx(7 * 5e12 / 4 / 1000e6 / 3600, rel=1e-3)
 
 
+def test_rebuilds_at_one_time_share_what_limits_them() -> None:
+    """Parts of the hours that each bandwidth would take; none of given hours, of serial repair, of drives without limits."""
+
+    def shared(placement: str, **repair: Any) -> dict[str, Any] | None:
+        cluster = {"racks": 4, "nodes": 10, "drives": 10}
+        apart = {"kind": placement, "apart": "node"}
+        return fleet.planned(fleet.read({"cluster": cluster, "placement": apart, "repair": repair})).sharing
+
+    # 399 drives at 100 MB/s against four racks at 1 GB/s: the racks are a tenth as fast, nearly.
+    found = shared("declustered", drive_mb_s=100, rack_mb_s=1000)
+    assert found == {"parts": [pytest.approx(4000 / 39900), 0.0, 1.0], "is_spread": True}
+    assert shared("aligned", drive_mb_s=100) is None
+    # Seven parts through a node at 100 MB/s, one onto a drive at 50.
+    assert shared("aligned", drive_mb_s=50, node_mb_s=100) == {"parts": [0.0, 1.0, 0.0], "is_spread": False}
+    for repair in ({"hours": 3.0}, {"mode": "serial"}, {"contention": False}):
+        assert shared("declustered", **repair) is None
+
+
+@pytest.mark.parametrize(
+    "repair",
+    [
+        {"drive_mb_s": 1.5, "order": "together"},
+        {"drive_mb_s": 100, "rack_mb_s": 10, "order": "turn"},
+        {"hours": 100, "mode": "serial", "distribution": "exponential", "order": "together"},
+    ],
+)
+def test_busy_fleets_lose_groups_as_counting_says(repair: dict[str, Any]) -> None:
+    """Rebuilds elsewhere slow those of a group, which two rare-event methods and counting of whole fleets agree about."""
+    said = {
+        "years": 3,
+        "cluster": {"racks": 6, "nodes": 2, "drives": 4},
+        "drive": {"afr": 0.3},
+        "code": {"data": 2, "parity": 1},
+        "placement": {"kind": "declustered", "pieces": 20, "apart": "node"},
+        "repair": {"detection_hours": 0, **repair},
+    }
+    found = {}
+    for engine in ("splitting", "biasing", "crude"):
+        study = {"engine": engine, "lives": 600, "elasticities": False}
+        found[engine] = fleet.study({**said, "study": study})["loss_by_year"][-1]["group"]
+    counted = found.pop("crude")
+    for rare in found.values():
+        half = sum(each["high"] - each["mean"] for each in (rare, counted))
+        assert abs(rare["mean"] - counted["mean"]) < half < 0.3 * counted["mean"]
+
+
 def test_public_calculators_on_their_own_inputs() -> None:
     period, year = calculators.backblaze(0.00405, 6.5)
     assert (f"{period:.4e}", f"{year:.4e}") == ("1.3098e-13", "7.3549e-12")

@@ -3,4 +3,5 @@
 mod against_chains;
 mod codes;
 mod machine;
+mod sharing;
 mod support;

@@ -66,6 +66,9 @@ TABLES: dict[str, dict[str, Key]] = {
         "dwpd": Key(
             "number", 0.0, "capacities that the host writes a day, with `result`; 0: as much as in the run", 0.0, 1e4
         ),
+        "sweep": Key(
+            "file", "", "sweep of a drive over its P/E cycles, with `result`: `uber` is the mean over ages in the years"
+        ),
         "wear_afr": Key("number", 0.3, "share that fails within a year beyond that age", 0.0, 0.999999),
     },
     "code": {
@@ -102,8 +105,9 @@ TABLES: dict[str, dict[str, Key]] = {
         "drive_mb_s": Key("number", 50.0, "bandwidth that rebuilds may take of a drive, in MB/s", 1e-3, 1e6),
         "node_mb_s": Key("number", 0.0, "of a node's network; 0 for no limit", 0.0, 1e9),
         "rack_mb_s": Key("number", 0.0, "of a rack's uplink; 0 for no limit", 0.0, 1e9),
+        "contention": Key("flag", True, "rebuilds at one time share these bandwidths; not with `hours`"),
         "distribution": Key("text", "fixed", "repair times", choices=("fixed", "exponential")),
-        "mode": Key("text", "parallel", "all failed drives at once, or one at a time", choices=("parallel", "serial")),
+        "mode": Key("text", "parallel", "all failed drives at once, or one at a time: of a group, or of the fleet if groups share drives", choices=("parallel", "serial")),
         "order": Key(
             "text",
             "",
@@ -112,6 +116,9 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "threshold": Key("whole", 1, "missing pieces from which on a group is repaired: 1 eager, more lazy", 1, 64),
         "result": Key("file", "", "result of `outlast run` of an array with a rebuild, which gives `drive_mb_s`"),
+        "sweep": Key(
+            "file", "", "sweep of an array with a rebuild over loads, each equally often, which gives `drive_mb_s`"
+        ),
     },
     "prices": {
         "currency": Key("text", "USD", "of the prices"),

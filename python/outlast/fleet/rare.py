@@ -47,6 +47,7 @@ def obstacles(fleet: Planned) -> list[str]:
         "failures come together": bool(fleet.settings["bursts"] or fleet.settings["contagion"]),
         "some failures are repaired by drives": bool(said["die_share"] and said["die_repair"]),
         "repair waits": repair["threshold"] > 1,
+        "rebuilds share bandwidths": fleet.sharing is not None,
         "pieces of a drive come back one by one": order != "together",
     }
     return [reason for reason, holds in found.items() if holds]

@@ -6,6 +6,7 @@
 
 mod failing;
 mod repairing;
+mod sharing;
 mod tally;
 
 use crate::event::{FleetChange, FleetEvent};
@@ -46,6 +47,15 @@ pub struct FleetMachine<'a> {
     at_level: Vec<u32>,
     /// When the repair crew is free: of each group, or of the fleet.
     crews: Vec<f64>,
+    /// Rebuilds that have been planned and are not over; none unless they share bandwidth.
+    rebuilds: Vec<sharing::ActiveRebuild>,
+    /// Number of the last rebuild, and that of each missing piece.
+    rebuild_number: u32,
+    owner: Vec<u32>,
+    /// True while rebuilds of other groups are played with this one; the number of such a time; true before it.
+    is_met: bool,
+    meeting: u32,
+    is_warming: bool,
     losses: Vec<GroupLoss>,
     /// Moment and drive of every failure, in order of time; dies that drives repair are none.
     failures: Vec<(f64, u32)>,
@@ -88,6 +98,12 @@ impl<'a> FleetMachine<'a> {
             },
             at_level,
             crews: vec![0.0; if fleet.is_disjoint { groups } else { 1 }],
+            rebuilds: Vec::new(),
+            rebuild_number: 0,
+            owner: Vec::new(),
+            is_met: false,
+            meeting: 0,
+            is_warming: false,
             losses: Vec::new(),
             failures: Vec::new(),
         };
@@ -222,6 +238,9 @@ impl<'a> FleetMachine<'a> {
                 self.return_piece(piece, unreadable);
             }
             FleetChange::PieceEnd { .. } => {}
+            FleetChange::RebuildBegin { number } => self.run_rebuild(number),
+            FleetChange::ElsewhereEnd { number } => self.end_elsewhere(number, event.at),
+            FleetChange::ElsewhereFailure { meeting } => self.fail_elsewhere(meeting),
             FleetChange::Contagion { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.contagions += 1;
