@@ -81,7 +81,8 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
                     f"run.log = {log!r}: must be absent in a sweep, which keeps figures and no requests"
                 )
         except OutlastError as error:
-            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
+            said = str(error).removeprefix("overrides: ")
+            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {said}") from error
         for repeat in range(spec.repeats):
             seeded = scenario | {"seed": repeat_seed(scenario["seed"], repeat)}
             runs.append(Run(number, repeat, Job(seeded, key_of(seeded, files), files)))

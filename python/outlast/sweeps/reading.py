@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 from outlast import api, foreign
 from outlast.inputs import is_stream, read_stream
+from outlast.suggestions import hint
 from outlast.sweeps import figures, keys
+from outlast.sweeps.field_words import WORDS
 from outlast.sweeps.spec import Axis, Spec, SweepError, dotted
 
 SpecLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -65,9 +67,8 @@ class _Reader:
         names = tuple(of)
         for name in table:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
-                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {hint}")
+                meant = hint(name, names, WORDS, place)
+                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {meant}")
 
     def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
         least, most = keys.limits(key)
