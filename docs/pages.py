@@ -40,6 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are made."""
     made = {
         "reference/settings.md": _settings(),
+        "reference/settings-device.md": _settings_of_a_drive(),
         "reference/presets.md": _presets(),
         "reference/policies.md": _policies(),
         "reference/commands.md": _commands(),
@@ -76,11 +77,37 @@ def _settings() -> str:
     ]
     parts += ["after `--set`, in Python and as an axis of a sweep.\n"]
     for name, setting in tree().items():
-        parts.append(f"\n## {name}\n\n{_said(setting)}\n")
-        if said := when().get(str(setting)):
-            parts.append(f"Set it when: {said}.\n")
-        parts += _table(setting)
+        parts += _section(setting)
+        if name == DRIVE:
+            tables = ", ".join(f"[`{each}`](settings-device.md#{_anchor(each)})" for each in vars_of(setting).values())
+            parts.append(f"They have [a page of their own](settings-device.md): {tables}.\n")
+        else:
+            parts += _table(setting)
     return "\n".join(parts)
+
+
+DRIVE = "device"
+"""The table with more settings than all others together."""
+
+
+def _settings_of_a_drive() -> str:
+    """A section for each table of a drive, so that a reader finds a setting without a page of all."""
+    parts = ["# Settings of a drive\n", "The rest are in [every setting](settings.md).\n"]
+    for each in vars_of(tree()[DRIVE]).values():
+        parts += _section(each)
+        parts += _table(each)
+    return "\n".join(parts)
+
+
+def _section(setting: Setting) -> Iterator[str]:
+    yield f"\n## {setting}\n\n{_said(setting)}\n"
+    if said := when().get(str(setting)):
+        yield f"Set it when: {said}.\n"
+
+
+def _anchor(setting: Setting) -> str:
+    """The anchor that mkdocs makes of a heading."""
+    return str(setting).replace(".", "")
 
 
 def _table(setting: Setting) -> Iterator[str]:

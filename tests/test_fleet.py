@@ -118,7 +118,7 @@ def test_a_cluster_plays_the_same_lives() -> None:
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as cluster:
         assert fleet.study(said, on=cluster.scheduler_address) == fleet.study(said)
-        with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must say how many"):
+        with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must be given: how many"):
             fleet.study(small(study={"lives": 0, "elasticities": False}), on=cluster.scheduler_address)
 
 
@@ -194,7 +194,7 @@ def test_the_command_prints_json_and_repeats(tmp_path: Path) -> None:
         ("preset = 'netap'", "preset = netap: unknown preset; did you mean `netapp`?"),
         ("[placement]\nkind = 'ceph'", "placement.osd_dump = : must name a file"),
         ("[drive]\nages = [1.0]\nafr_by_age = [0.1]", ":2: drive.ages = [1.0]: must begin with 0"),
-        ("[repair]\nthreshold = 9", ":2: repair.threshold = 9: at most 3"),
+        ("[repair]\nthreshold = 9", ":2: repair.threshold = 9: must be at most 3"),
         ("nonsense", "fleet.toml: "),
         ("years = 0x" + "F" * 5000, ":1: years = a number too long to be shown: must be within 1 to 100"),
         ('"a\\nb" = 1', "a\\nb: unknown setting"),

@@ -112,7 +112,7 @@ def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
 
     settings = fleet.settings
     if not settings["study"]["lives"]:
-        raise settings.refused("study.lives", 0, "must say how many lives a cluster is to play")
+        raise settings.refused("study.lives", 0, "must be given: how many lives the Dask cluster simulates")
     with connect(on, {}) as cluster:
         yield from cluster.map(life_elsewhere, range(settings["study"]["lives"]), settings)
 

@@ -93,9 +93,7 @@ def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
     else:
         rows, columns, row, column = (said[key] for key in ("rows", "columns", "row_parity", "column_parity"))
         if row >= columns or column >= rows:
-            raise settings.refused(
-                "code.row_parity", row, "a row has more columns than it may miss, a column more rows"
-            )
+            raise settings.refused("code.row_parity", row, "must be below columns, and column_parity below rows")
         code = {"kind": "product", "rows": rows, "columns": columns, "row_parity": row, "column_parity": column}
         found = (code, rows * columns, (rows - column) * (columns - row), columns - row, (row + 1) * (column + 1) - 1)
     if found[1] > 64:
@@ -161,7 +159,9 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     said, repair = settings["drive"], settings["repair"]
     if repair["threshold"] > max(survives, 1):
         raise settings.refused(
-            "repair.threshold", repair["threshold"], f"at most {max(survives, 1)}, what the code survives"
+            "repair.threshold",
+            repair["threshold"],
+            f"must be at most {max(survives, 1)}, the failures that the code survives",
         )
     hazard = drives.hazard_of(settings)
     piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive

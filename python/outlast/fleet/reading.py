@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -13,9 +12,11 @@ from typing import Any, TypeAlias
 from outlast import foreign
 from outlast.errors import ScenarioError
 from outlast.fleet import presets
+from outlast.fleet.field_words import WORDS
 from outlast.fleet.keys import LISTS, TABLES, TOP, Key
 from outlast.inputs import MOST_BYTES, is_stream, read_stream
 from outlast.printable import printable
+from outlast.suggestions import hint
 
 FleetLike: TypeAlias = str | Path | Mapping[str, Any]
 """The path of a fleet file, or what one says as nested dictionaries."""
@@ -131,18 +132,17 @@ def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mappi
     content = presets.beneath(content, source)
 
     def unknown(place: str, name: str, known: list[str]) -> ScenarioError:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}"
         line = lines.get(f"{place}{name}")
         at = f":{line}" if line else ""
-        return ScenarioError(f"{source}{at}: {place}{_short(name)}: unknown setting; {hint}")
+        meant = hint(name, known, WORDS, place)
+        return ScenarioError(f"{source}{at}: {place}{_short(name)}: unknown setting; {meant}")
 
     def table(place: str, found: Any, keys: Mapping[str, Key]) -> dict[str, Any]:
         if not isinstance(found, Mapping):
             raise _refused(source, lines, place.rstrip("."), found, "must be a table of settings")
         for name in found:
             if name not in keys:
-                raise unknown(place, str(name), list(keys))
+                raise unknown(place, str(name), [*keys] if place else [*keys, *TABLES, *LISTS])
             given.add(f"{place}{name}")
         return {
             name: _value(source, lines, f"{place}{name}", found[name], key) if name in found else key.default

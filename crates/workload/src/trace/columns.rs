@@ -214,8 +214,8 @@ pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, A
         TraceFormat::CloudPhysics => Some((
             ColumnsSpec {
                 // READ and WRITE of 6, 10, 12 and 16 bytes (SCSI Block Commands).
-                read: ["8", "28", "a8", "88"].map(String::from).into(),
-                write: ["a", "2a", "aa", "8a"].map(String::from).into(),
+                read: ["8", "08", "28", "a8", "A8", "88"].map(String::from).into(),
+                write: ["a", "0a", "0A", "A", "2a", "2A", "aa", "AA", "8a", "8A"].map(String::from).into(),
                 skip_others: true,
                 size_unit: Some(AddressUnit::Byte),
                 ..columns(&["version", "time", "op", "size", "offset"], ColumnSeparator::Comma)
@@ -227,9 +227,11 @@ pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, A
     }
 }
 
-/// The published format whose header `line` is.
+/// The published format whose header `line` is, with or without blanks behind its commas.
 pub(crate) fn format_of_header(line: &[u8]) -> Option<TraceFormat> {
-    match line.to_ascii_lowercase().as_slice() {
+    let header: Vec<u8> =
+        line.iter().filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase).collect();
+    match header.as_slice() {
         b"timestamp,response,iotype,lun,offset,size" => Some(TraceFormat::Systor),
         b"version,time,op,size,lbn" => Some(TraceFormat::CloudPhysics),
         _ => None,
