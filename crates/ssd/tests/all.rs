@@ -46,5 +46,6 @@ mod think_time;
 mod torn;
 mod unequal;
 mod untimed_order;
+mod zone_areas;
 mod zone_faults;
 mod zones;
