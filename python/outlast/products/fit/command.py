@@ -98,6 +98,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
     from outlast.products.fit import fit
     from outlast.products.fit.page import page
     from outlast.products.fit.preset import to_toml
+    from outlast.schemas import hint
 
     page_file = report or out.with_suffix(".html")
     for place in (out, page_file):
@@ -110,7 +111,7 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
                 bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
-    write_file(out, to_toml(done))
+    write_file(out, hint() + to_toml(done))
     write_file(page_file, page(done))
     if not quiet:
         _show(done)
