@@ -23,8 +23,8 @@ Examples:
 def c_api_command(include: bool, lib: bool) -> None:
     """Print where the C interface is: outlast.h, and the library liboutlast.
 
-    A wheel has the header alone. The library is built of the same version's source (a checkout, or the sdist of PyPI):
-    by `make capi`, or by `cargo build --release -p outlast-capi`, which leaves it in target/release.
+    A wheel has the header alone. The library is built of the source of the same version, a checkout or the source
+    distribution: by `make capi`, or by `cargo build --release -p outlast-capi`, which leaves it in target/release.
     """
     from outlast.errors import OutputError
 
