@@ -16,6 +16,7 @@ from outlast.fleet.plan import Planned, planned
 from outlast.fleet.presets import PRESETS, Preset
 from outlast.fleet.reading import FleetLike, Settings, read
 from outlast.fleet.study import study
+from outlast.fleet.points import frame, sweep
 
 __all__ = [
     "PRESETS",
@@ -25,10 +26,12 @@ __all__ = [
     "Settings",
     "backblaze",
     "ceph_rados",
+    "frame",
     "independent_groups",
     "planned",
     "read",
     "study",
+    "sweep",
 ]
 
 

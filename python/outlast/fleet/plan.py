@@ -170,7 +170,9 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     frailty, batch = _batches(settings, layout.drives)
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
     plan["repair"]["sharing"] = sharing
-    if said["age_spread"]:
+    if said["ages_apart"]:
+        age = _ages_apart(settings, layout)
+    elif said["age_spread"]:
         # Evenly, in an order that has nothing to do with places.
         spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
         age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
@@ -196,6 +198,19 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
         float(np.mean(frailty)),
         sharing,
     )
+
+
+def _ages_apart(settings: Settings, layout: Layout) -> list[float]:
+    """Ages in hours of members of a group, spread evenly over the life of a drive that is replaced for its age."""
+    said = settings["drive"]
+    if settings["placement"]["kind"] != "aligned" or not said["retire_years"] or said["age_spread"] or said["age"]:
+        limit = "needs placement.kind = aligned and drive.retire_years or retire_wear, without age and age_spread"
+        raise settings.refused("drive.ages_apart", said["ages_apart"], limit)
+    age = np.zeros(layout.drives)
+    # Which member is the oldest differs from group to group.
+    place = (np.arange(layout.groups.size) + np.arange(layout.groups.size) // layout.width) % layout.width
+    age[layout.groups] = place * said["retire_years"] / layout.width * YEAR_HOURS
+    return [float(each) for each in age]
 
 
 def _plan(

@@ -42,7 +42,7 @@ def obstacles(fleet: Planned) -> list[str]:
         "the code is none of any m pieces": fleet.code["kind"] != "mds",
         "groups share drives": not fleet.plan.is_disjoint,
         "repair times are not exponential": repair["distribution"] != "exponential",
-        "failures depend on age": len(fleet.hazard[1]) > 1 or bool(said["retire_years"]),
+        "failures depend on age": len(fleet.hazard[1]) > 1,
         "batches differ": bool(said["frailty"]),
         "failures come together": bool(fleet.settings["bursts"] or fleet.settings["contagion"]),
         "some failures are repaired by drives": bool(said["die_share"] and said["die_repair"]),
@@ -127,7 +127,13 @@ def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:
 def chosen_groups(fleet: Planned) -> list[int]:
     """Groups that stand for all: one if they are alike; else all, or as many as paths can begin with, by chance."""
     said, groups = fleet.settings["drive"], fleet.plan.groups
-    unlike = said["frailty"] or said["age_spread"] or fleet.settings["bursts"] or fleet.settings["contagion"]
+    unlike = (
+        said["ages_apart"]
+        or said["frailty"]
+        or said["age_spread"]
+        or fleet.settings["bursts"]
+        or fleet.settings["contagion"]
+    )
     if fleet.plan.is_disjoint and not unlike:
         return [0]
     most = GROUPS_UNLIKE if unlike else GROUPS_ALIKE
