@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from outlast.fleet.drives import cycles_per_year, hazard_of
 from outlast.fleet.lives import wilson
 from outlast.fleet.together import shares_together, weekly_pair
 
+ROOT = Path(__file__).parent.parent
 YEAR = 8760.0
 
 
@@ -250,7 +252,7 @@ def test_rebuilds_take_as_long_as_bandwidths_allow() -> None:
 
 
 def test_rebuilds_at_one_time_share_what_limits_them() -> None:
-    """Parts of the hours that each bandwidth would take; none of given hours, of serial repair, of drives without limits."""
+    """Parts of the hours that each bandwidth would take; none of given hours, of serial repair, or without limits."""
 
     def shared(placement: str, **repair: Any) -> dict[str, Any] | None:
         cluster = {"racks": 4, "nodes": 10, "drives": 10}
@@ -276,7 +278,7 @@ def test_rebuilds_at_one_time_share_what_limits_them() -> None:
     ],
 )
 def test_busy_fleets_lose_groups_as_counting_says(repair: dict[str, Any]) -> None:
-    """Rebuilds elsewhere slow those of a group, which two rare-event methods and counting of whole fleets agree about."""
+    """Rebuilds elsewhere slow those of a group: two rare-event methods and counting of whole fleets agree."""
     said = {
         "years": 3,
         "cluster": {"racks": 6, "nodes": 2, "drives": 4},
@@ -329,3 +331,10 @@ def test_wilson_holds_what_was_counted() -> None:
     assert low == 0.0 and 0.03 < high < 0.04
     low, high = wilson(50, 100)
     assert low < 0.5 < high and high - low == pytest.approx(0.192, abs=0.005)
+
+
+def test_the_table_of_die_repair_is_what_the_studies_give() -> None:
+    """The guide's rows are those of `docs/make_fleet.py`, to the last digit."""
+    made = runpy.run_path(str(ROOT / "docs" / "make_fleet.py"), run_name="made")
+    rows = made["table"](made["studied"]())
+    assert rows in (ROOT / "docs" / "guide" / "fleet.md").read_text(encoding="utf-8"), rows

@@ -38,7 +38,7 @@ elasticities = false
 
 def test_points_are_kept_and_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "fleet.toml").write_text(EXACT)
-    vary = {"code.parity": [2, 3], "repair.mode": ["parallel", "serial"]}
+    vary: dict[str, list[Any]] = {"code.parity": [2, 3], "repair.mode": ["parallel", "serial"]}
     told: list[tuple[str, int]] = []
     first = fleet.sweep(tmp_path / "fleet.toml", vary, tmp_path / "out", lambda *stage: told.append(stage))
     assert [one["point"] for one in first] == [
@@ -48,7 +48,12 @@ def test_points_are_kept_and_not_made_again(tmp_path: Path, monkeypatch: pytest.
     assert first[2]["loss_by_year"][0]["group"]["mean"] == pytest.approx(1.051855214e-13, rel=1e-9)
     assert first[3]["loss_by_year"][0]["group"]["mean"] == pytest.approx(6.290161634e-13, rel=1e-9)
     made: list[Any] = []
-    monkeypatch.setattr(points, "study", lambda settings, *_, **__: made.append(settings) or fleet.study(settings))
+
+    def studied(settings: Any, *_: Any, **__: Any) -> dict[str, Any]:
+        made.append(settings)
+        return fleet.study(settings)
+
+    monkeypatch.setattr(points, "study", studied)
     files = sorted((tmp_path / "out" / "points").iterdir())
     assert len(files) == 4
     assert fleet.sweep(tmp_path / "fleet.toml", vary, tmp_path / "out") == first and made == []
@@ -174,7 +179,7 @@ def test_parity_of_diff_raid_wears_the_oldest_most(monkeypatch: pytest.MonkeyPat
     """All parity on the oldest of five: it has half of its wear in the last fifth of its life."""
     plan = worn(monkeypatch, retire_wear=1.0, ages_apart=True, parity_percent=[100, 0, 0, 0, 0])
     assert plan.hazard[0][1] == pytest.approx(6.0 * YEAR)
-    # Replaced at 1.2 of its endurance, after 7.2 years: 0.6 in the last 1.44 of them, in which it is worn after 0.4 of 0.6.
+    # Replaced at 1.2 of its endurance, after 7.2 years: 0.6 in the last 1.44 of them, and worn after 0.4 of these 0.6.
     rates = models.aging_rates([100, 0, 0, 0, 0])
     assert rates[0] / rates.sum() == pytest.approx(0.5)
     plan = worn(monkeypatch, retire_wear=1.2, ages_apart=True, parity_percent=[100, 0, 0, 0, 0])

@@ -39,7 +39,7 @@ A fleet file in short:
     "--vary",
     multiple=True,
     metavar="NAME=VALUE,VALUE",
-    help="A study for each value; repeatable, for each combination. With --out, those that are there are not made again.",
+    help="A study for each value; repeatable, for each combination. With --out, those that are there are kept.",
 )
 @click.option("--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that plays the lives.")
 @click.option("--force", is_flag=True, help="Overwrite a result in DIR.")

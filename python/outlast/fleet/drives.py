@@ -110,7 +110,7 @@ def _rebuilt(settings: Settings, key: str) -> Settings:
 
 
 def _aged(settings: Settings) -> Settings:
-    """The mean UBER over the ages of the years looked at, from a sweep over P/E cycles and the cycles that a run takes."""
+    """The mean UBER over the ages of the years looked at: a sweep over P/E cycles, and the cycles that a run takes."""
     said = settings["drive"]
     place = said["sweep"]
     if "drive.uber" in settings.given:

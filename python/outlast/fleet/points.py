@@ -29,8 +29,9 @@ def sweep(
     *,
     on: str = "",
 ) -> list[dict[str, Any]]:
-    """Studies of a fleet at every combination of values by setting (`{"code.parity": [2, 3]}`), the last changing fastest.
+    """Studies of a fleet at every combination of values by setting, such as `{"code.parity": [2, 3]}`.
 
+    The last setting changes fastest.
     Each result is what `study()` returns, with `point`: the values by setting. With `out`, a folder, each is written to
     `points/` as soon as it is done and not made again where the same settings are there from the same version; all of
     them become a row each of `fleet.parquet`. `tell` gets `point` and its number, then what `study()` tells; it may

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from outlast import models
-from outlast.fleet.lives import Z, Lives, check_events, wilson
+from outlast.fleet.lives import Lives, Z, check_events, wilson
 from outlast.fleet.plan import YEAR_HOURS, Planned
 
 GROUPS_ALIKE, GROUPS_UNLIKE = 40, 4000
-"""Most groups that a rare-event method looks at: of declustered groups; and where nodes, batches or ages differ, too."""
+"""Most groups that a rare-event method looks at: declustered; and where nodes, batches or ages differ, too."""
 PATHS_LEAST = 10
 """Fewest paths of a repetition."""
 
@@ -59,8 +59,7 @@ def exact(fleet: Planned) -> list[float]:
     rate = fleet.hazard[1][0]
     if code["parity"] == 0:
         # The first failure loses data: no chain of one state is needed, nor has one drive a chain.
-        alone = [-expm1(-rate * YEAR_HOURS * year * code["data"]) for year in range(1, fleet.settings["years"] + 1)]
-        return alone
+        return [-expm1(-rate * YEAR_HOURS * year * code["data"]) for year in range(1, fleet.settings["years"] + 1)]
     years = [YEAR_HOURS * year for year in range(1, fleet.settings["years"] + 1)]
     if rate == 0.0:
         return [0.0] * len(years)
