@@ -32,11 +32,7 @@ def table(results: list[dict[str, Any]]) -> str:
     work = [sum(cost["by_part"][part] for part in ("replacements", "rebuild_traffic")) for cost in costs]
     return (
         HEAD
-        + row(
-            "P(loss within 5 years), at most",
-            ".2g",
-            *(result["loss_by_year"][-1]["fleet"]["mean"] for result in results),
-        )
+        + row("P(loss within 5 years), at most", ".2g", *lost)
         + row("nines of an object a year", ".2f", *(result["object_nines_a_year"] for result in results))
         + row("drives replaced a year", ".1f", *(result["life"]["drives_failed_a_year"] for result in results))
         + row("moved by rebuilds a year, PB", ".3g", *moved)

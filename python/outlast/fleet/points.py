@@ -106,7 +106,7 @@ def _place(out: str | Path, settings: Settings) -> Path:
 
 
 def _files(settings: Settings) -> list[str]:
-    """What tells the files that settings name from others of these names: their length and time of change."""
+    """Marks that tell the files that settings name from others of these names: their length and time of change."""
     named = []
     for table, key in [("placement", name) for name in ("osd_dump", "pg_dump", "osd_tree")] + [
         (table, name) for table in ("drive", "repair") for name in ("result", "sweep")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from outlast import models
+from outlast.fleet.layout import YEAR_HOURS
 from outlast.fleet.lives import Lives, Z, check_events, wilson
-from outlast.fleet.plan import YEAR_HOURS, Planned
+from outlast.fleet.plan import Planned
 
 GROUPS_ALIKE, GROUPS_UNLIKE = 40, 4000
 """Most groups that a rare-event method looks at: declustered; and where nodes, batches or ages differ, too."""
