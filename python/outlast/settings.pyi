@@ -622,6 +622,12 @@ class DeviceFtlGc(Setting):
     """Share of the space that collection frees on its way to `stop_free` that host writes may use meanwhile; 0 to 1.
     Default: 1.
     """
+    on_chip_copies: Setting
+    """How often in a row data may be moved within its die (on-chip copy, copyback): it is sensed and programmed without
+    crossing the channel, and thus without error correction, so that each copy adds the errors of its source. 1: data
+    that a host wrote, as that of an SLC cache, is copied once, and then goes through the controller. Default: 0, the
+    chip does not do it. At most 15.
+    """
     overlap: Setting
     """Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected
     buffer. Takes one more free superblock for each relocating stream. Default: false, a victim is read when the one
@@ -1168,6 +1174,10 @@ class DeviceSlcCache(Setting):
     """Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`."""
     endurance: Setting
     """P/E cycles after which a block that was used for the cache is retired. Default: never."""
+    error_rate: Setting
+    """Raw bit error rate of its cells relative to that of the cells outside it at equal wear, age and reads, above 0
+    and at most 10: fewer levels lie further apart. Needs `reliability`. Default: 1.
+    """
     fold_after_idle: Setting
     """Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default:
     never.
