@@ -84,7 +84,7 @@ def state_command(as_json: bool) -> None:
     from outlast.printable import printable
     from outlast.serving.summary import lines
 
-    for line in lines(state):
+    for line in lines(state, ask({"do": "metrics"})):
         click.echo(printable(line))
 
 
@@ -92,11 +92,11 @@ def state_command(as_json: bool) -> None:
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(("json", "smartctl", "raw")),
+    type=click.Choice(("json", "smartctl", "raw", "ocp")),
     default="json",
-    help="Outlast's own names, the format of `smartctl -j`, or the NVMe log page in hexadecimal.",
+    help="Outlast's own names, the format of `smartctl -j`, the NVMe log page in hexadecimal, or OCP's extended log.",
 )
-@click.option("--device", type=int, default=0, help="With smartctl and raw: the drive of an array.")
+@click.option("--device", type=int, default=0, help="With smartctl, raw and ocp: the drive of an array.")
 def smart_command(shape: str, device: int) -> None:
     """Show the health data of the drive (SMART)."""
     answer = ask({"do": "smart", "format": shape, "device": device})

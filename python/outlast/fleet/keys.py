@@ -66,6 +66,9 @@ TABLES: dict[str, dict[str, Key]] = {
         "dwpd": Key(
             "number", 0.0, "capacities that the host writes a day, with `result`; 0: as much as in the run", 0.0, 1e4
         ),
+        "sweep": Key(
+            "file", "", "sweep of a drive over its P/E cycles, with `result`: `uber` is the mean over ages in the years"
+        ),
         "wear_afr": Key(
             "number", 0.3, "share of drives that fails within a year after `endurance` is used up", 0.0, 0.999999
         ),
@@ -108,8 +111,14 @@ TABLES: dict[str, dict[str, Key]] = {
             "number", 0.0, "bandwidth of a node's network for rebuilds, in MB/s; 0 for no limit", 0.0, 1e9
         ),
         "rack_mb_s": Key("number", 0.0, "bandwidth of a rack's uplink for rebuilds, in MB/s; 0 for no limit", 0.0, 1e9),
+        "contention": Key("flag", True, "rebuilds at one time share these bandwidths; not with `hours`"),
         "distribution": Key("text", "fixed", "repair times", choices=("fixed", "exponential")),
-        "mode": Key("text", "parallel", "all failed drives at once, or one at a time", choices=("parallel", "serial")),
+        "mode": Key(
+            "text",
+            "parallel",
+            "all failed drives at once, or one at a time: of a group, or of the fleet if groups share drives",
+            choices=("parallel", "serial"),
+        ),
         "order": Key(
             "text",
             "",
@@ -118,6 +127,9 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "threshold": Key("whole", 1, "missing pieces from which on a group is repaired: 1 eager, more lazy", 1, 64),
         "result": Key("file", "", "result of `outlast run` of an array with a rebuild, which gives `drive_mb_s`"),
+        "sweep": Key(
+            "file", "", "sweep of an array with a rebuild over loads, each equally often, which gives `drive_mb_s`"
+        ),
     },
     "prices": {
         "currency": Key("text", "USD", "currency of the prices"),
@@ -137,7 +149,7 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "paths": Key("whole", 1000, "paths of a stage in the first round of a rare-event method", 10, 10**8),
         "relative_error": Key("number", 0.1, "half the interval of a rare-event method, over its mean", 1e-3, 1.0),
-        "most_events": Key("number", 1e9, "events after which the search ends in any case", 1e3, 1e13),
+        "most_events": Key("number", 3e8, "events after which the search ends in any case", 1e3, 1e13),
         "elasticities": Key("flag", True, "whether to compute how losses depend on each setting"),
     },
 }

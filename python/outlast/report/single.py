@@ -10,6 +10,8 @@ from outlast.report import (
     array,
     causes,
     closed,
+    collection,
+    conditions,
     dies,
     endurance,
     errors,
@@ -56,6 +58,7 @@ def sections(result: Result) -> list[Section]:
         _jobs(summary),
         _over_time(result, series),
         _amplification(result, series),
+        collection.section(dict(result.tables.get("superblocks_over_time", {}))),
         placement.section(summary),
         protection.section(summary),
         _errors(result, series),
@@ -160,6 +163,8 @@ def _over_time(result: Result, series: Series | None) -> Section:
     own = None if _latency_is_of_array(result) else _latency_over_time(result, series)
     rates = [timeline.throughput(series), timeline.bandwidth(series)]
     for chart in (own, *rates) if found.question(result.summary) == "time" else (*rates, own):
+        section.add(chart)
+    for chart in conditions.charts(result):
         section.add(chart)
     return section
 

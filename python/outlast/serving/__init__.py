@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
 from outlast.errors import ControlError
 from outlast.serving import sockets
+from outlast.serving.built_in_load import load_of, rate_of
 from outlast.serving.client import value_of
 from outlast.serving.control import Control
 from outlast.serving.file import DriveFile
@@ -182,6 +183,7 @@ def serve(
     spin: bool = False,
     contents: str = "memory",
     file: str | Path | None = None,
+    load: float | bool | None = None,
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
@@ -195,9 +197,12 @@ def serve(
     stays awake for the last microseconds before an answer. `file` is a path at which the bytes are a file meanwhile,
     where nbdfuse is installed. With `contents="disk"` the bytes that the machine holds are in a
     file without a name, in the image's folder or that of the system's temporary files, instead of in memory.
+    `load` is a rate of random requests for each simulated second, which a client of its own sends until the end
+    (`True`: as many as `outlast serve --load` does), so that the drive has something to do.
     """
     from outlast import _core
 
+    rate = rate_of(load)
     with ExitStack() as stack:
         if listen is None:
             folder = tempfile.mkdtemp(prefix="outlast-")
@@ -230,6 +235,7 @@ def serve(
         url = stack.enter_context(http_for(server, http)).url if http is not False else None
         if as_file is not None:
             as_file.open(server.uri)
+        stack.enter_context(load_of(server, rate, speed, None))
         return Served(server, stack.pop_all(), url, path, as_file)
 
 

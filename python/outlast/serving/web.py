@@ -36,7 +36,7 @@ POSTS = {"fault": "/v1/faults", "power": "/v1/power", "clock": "/v1/clock", "mar
 """Requests that change something; what comes with them is as on the control socket."""
 POSTS |= {"repair": "/v1/repair", "replace": "/v1/replace", "stop": "/v1/stop"}
 
-SMART_FORMATS = ("json", "smartctl", "raw")
+SMART_FORMATS = ("json", "smartctl", "raw", "ocp")
 LONGEST_SHUTDOWN_S = 2
 MOST_CONNECTIONS = 128
 

@@ -23,6 +23,8 @@ pub(crate) struct DetectedFormat {
     pub(crate) compression: &'static str,
     /// Columns of a table.
     pub(crate) columns: ColumnLayout,
+    /// Sectors from the start of one zone to that of the next, of a drive with zones.
+    pub(crate) zone_sectors: Option<u64>,
     /// Guesses, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -64,6 +66,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         vscsi: VscsiVersion::One,
         compression: input.compression.name(),
         columns: ColumnLayout::default(),
+        zone_sectors: None,
         notes: Vec::new(),
     };
     let fixed = fixed_unit(format, spec);
@@ -126,7 +129,7 @@ fn fixed_unit(format: TraceFormat, spec: &TraceSpec) -> Option<TimeUnit> {
         | TraceFormat::Systor
         | TraceFormat::K5
         | TraceFormat::CloudPhysics => published(format).map(|(_, unit, _)| unit),
-        TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
+        TraceFormat::Columns | TraceFormat::Commands => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
         TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
         TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
@@ -198,6 +201,9 @@ fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     }
     if formats::is_block_rq(line) {
         return Some(TraceFormat::BlockRq);
+    }
+    if formats::is_commands_header(line) {
+        return Some(TraceFormat::Commands);
     }
     if let Some(format) = format_of_header(line) {
         return Some(format);
