@@ -70,7 +70,10 @@ impl Ssd {
         let watch = watch_of(&config, &cores);
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
-        let handles = HostHandles::new(context.config.placement.as_ref());
+        let handles = HostHandles::new(
+            context.config.placement.as_ref(),
+            usize::from(context.config.controller.flash_cores),
+        );
         let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
         let idle = pause.map(IdleWatch::new);
         let power_watch = PowerWatch::new(context.config.energy.as_ref(), context.config.heat.as_ref());
