@@ -139,7 +139,7 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     read_failure = read_failure_of(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
     if sharing is not None:
-        check_at_once(settings, layout.drives, hazard, hours)
+        check_at_once(settings, layout.drives, hazard, hours, sharing["parts"])
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
     plan["repair"]["sharing"] = sharing
     if said["ages_apart"]:

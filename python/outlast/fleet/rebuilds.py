@@ -52,7 +52,9 @@ def rebuild_hours(
     return float(hours), {"parts": [float(part / hours) for part in parts], "is_spread": is_spread}
 
 
-def check_at_once(settings: Settings, drives: int, hazard: tuple[list[float], list[float]], hours: float) -> None:
+def check_at_once(
+    settings: Settings, drives: int, hazard: tuple[list[float], list[float]], hours: float, parts: list[float]
+) -> None:
     """Raises `ScenarioError` if more rebuilds share bandwidth at once than are played in a time that anybody waits."""
     said = settings["drive"]
     ages = (said["age"] + np.linspace(0.0, settings["years"], 200)) * YEAR_HOURS
@@ -63,7 +65,8 @@ def check_at_once(settings: Settings, drives: int, hazard: tuple[list[float], li
             f"makes a rebuild last {hours:.4g} h, so that {at_once:.3g} go on at once: at most {MOST_AT_ONCE}, "
             "or repair.contention = false"
         )
-        raise settings.refused("repair.drive_mb_s", settings["repair"]["drive_mb_s"], limit)
+        key = ("drive_mb_s", "node_mb_s", "rack_mb_s")[parts.index(max(parts))]
+        raise settings.refused(f"repair.{key}", settings["repair"][key], limit)
 
 
 def read_failure_of(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
