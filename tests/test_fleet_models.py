@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 from math import comb, exp
 
 import numpy as np
@@ -105,6 +106,20 @@ def test_sets_are_lost_as_often_as_counting_says(nodes: int, down: int, size: in
     )
     expected = float(1 - (1 - one) ** sets)
     assert models.sets_lost(nodes, down, size, survives, sets) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "down", "size", "survives", "sets"), [(9, 4, 3, 1, 3), (10, 5, 3, 2, 3), (11, 6, 5, 3, 2)]
+)
+def test_sets_that_share_no_node_are_lost_as_enumeration_says(
+    nodes: int, down: int, size: int, survives: int, sets: int
+) -> None:
+    """Every set of nodes that are down at once, one by one."""
+    groups = [set(range(index * size, (index + 1) * size)) for index in range(sets)]
+    gone = [set(each) for each in combinations(range(nodes), down)]
+    lost = sum(any(len(group & each) > survives for group in groups) for each in gone)
+    found = models.sets_lost(nodes, down, size, survives, sets, disjoint=True)
+    assert found == pytest.approx(lost / len(gone), rel=1e-12)
 
 
 @pytest.mark.parametrize(

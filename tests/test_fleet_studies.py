@@ -135,6 +135,8 @@ def test_rebuilds_at_one_time_share_what_limits_them() -> None:
     assert shared("aligned", drive_mb_s=50, node_mb_s=100) == {"parts": [0.0, 1.0, 0.0], "is_spread": False}
     for repair in ({"hours": 3.0}, {"mode": "serial"}, {"contention": False}):
         assert shared("declustered", **repair) is None
+    with pytest.raises(outlast.ScenarioError, match=r"repair\.rack_mb_s = 0\.001: makes a rebuild last .* at most 30"):
+        shared("declustered", drive_mb_s=0.001, rack_mb_s=0.001)
 
 
 @pytest.mark.parametrize(

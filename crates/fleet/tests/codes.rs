@@ -28,11 +28,12 @@ fn rank(mut rows: Vec<Vec<u64>>) -> usize {
         let Some(pivot) = (found..rows.len()).find(|&row| rows[row][column] != 0) else { continue };
         rows.swap(found, pivot);
         let inverse = power(rows[found][column], PRIME - 2);
-        for row in found + 1..rows.len() {
-            let factor = times(rows[row][column], inverse);
-            for place in column..columns {
-                let taken = times(factor, rows[found][place]);
-                rows[row][place] = (rows[row][place] + PRIME - taken) % PRIME;
+        let (above, below) = rows.split_at_mut(found + 1);
+        let pivot = &above[found];
+        for row in below {
+            let factor = times(row[column], inverse);
+            for (place, &own) in row.iter_mut().zip(pivot).skip(column) {
+                *place = (*place + PRIME - times(factor, own)) % PRIME;
             }
         }
         found += 1;

@@ -28,11 +28,11 @@ fn hours_of_rebuild(fleet: &Fleet, hours: f64, pieces: f64) -> f64 {
 }
 
 fn is_as_long_as(plan: &FleetSettings, expected: f64) {
-    let whole = Fleet::new(plan.clone()).unwrap();
+    let whole = Fleet::new(plan.clone()).expect("a fleet");
     let found = hours_of_rebuild(&whole, 4000.0 * YEAR, 2.0);
     assert!((found / expected - 1.0).abs() < 0.05, "fleet: {found} {expected}");
     // One of its groups meets the rebuilds of the others.
-    let found = hours_of_rebuild(&whole.one_group(17).unwrap(), 2e6 * YEAR, 1.0);
+    let found = hours_of_rebuild(&whole.one_group(17).expect("a group"), 2e6 * YEAR, 1.0);
     assert!((found / expected - 1.0).abs() < 0.05, "group: {found} {expected}");
 }
 

@@ -166,7 +166,7 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "paths": Key("whole", 1000, "paths of a stage in the first round of a rare-event method", 10, 10**8),
         "relative_error": Key("number", 0.1, "half the interval of a rare-event method, over its mean", 1e-3, 1.0),
-        "most_events": Key("number", 3e8, "events after which the search ends in any case", 1e3, 1e13),
+        "most_events": Key("number", 1e8, "events after which the search ends in any case", 1e3, 1e13),
         "elasticities": Key("flag", True, "whether to compute how losses depend on each setting"),
     },
 }

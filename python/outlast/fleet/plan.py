@@ -14,7 +14,7 @@ from outlast.fleet import ceph, drives
 from outlast.fleet.keys import SCOPES
 from outlast.fleet.layout import YEAR_HOURS, Layout
 from outlast.fleet.reading import Settings
-from outlast.fleet.rebuilds import read_failure_of, rebuild_hours
+from outlast.fleet.rebuilds import check_at_once, read_failure_of, rebuild_hours
 
 LEAST_FRAILTY = 1e-9
 """Variance below which all batches are alike."""
@@ -138,6 +138,8 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     hours, sharing = rebuild_hours(settings, layout, piece_bytes, read_pieces)
     read_failure = read_failure_of(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
+    if sharing is not None:
+        check_at_once(settings, layout.drives, hazard, hours, sharing["parts"])
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
     plan["repair"]["sharing"] = sharing
     if said["ages_apart"]:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from outlast import models
-from outlast.fleet.layout import Layout
+from outlast.fleet.layout import YEAR_HOURS, Layout
 from outlast.fleet.reading import Settings
+
+MOST_AT_ONCE = 30
+"""Most rebuilds that share bandwidth at once, in the mean: the work of each event grows with their square."""
 
 
 def rebuild_hours(
@@ -47,6 +50,23 @@ def rebuild_hours(
     if not repair["contention"] or repair["mode"] == "serial" or not any(parts):
         return float(hours), None
     return float(hours), {"parts": [float(part / hours) for part in parts], "is_spread": is_spread}
+
+
+def check_at_once(
+    settings: Settings, drives: int, hazard: tuple[list[float], list[float]], hours: float, parts: list[float]
+) -> None:
+    """Raises `ScenarioError` if more rebuilds share bandwidth at once than are played in a time that anybody waits."""
+    said = settings["drive"]
+    ages = (said["age"] + np.linspace(0.0, settings["years"], 200)) * YEAR_HOURS
+    rates = np.asarray(hazard[1])[np.searchsorted(hazard[0], ages, side="right") - 1]
+    at_once = drives * float(rates.mean()) * hours
+    if at_once > MOST_AT_ONCE:
+        limit = (
+            f"makes a rebuild last {hours:.4g} h, so that {at_once:.3g} go on at once: at most {MOST_AT_ONCE}, "
+            "or repair.contention = false"
+        )
+        key = ("drive_mb_s", "node_mb_s", "rack_mb_s")[parts.index(max(parts))]
+        raise settings.refused(f"repair.{key}", settings["repair"][key], limit)
 
 
 def read_failure_of(settings: Settings, piece_bytes: float, read_pieces: int) -> float:

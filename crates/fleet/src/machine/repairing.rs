@@ -33,12 +33,11 @@ impl FleetMachine<'_> {
         if repair.order == PieceOrder::Exposure {
             order.sort_by_key(|&piece| std::cmp::Reverse(self.missing[self.group_of(piece)].count_ones()));
         }
-        let (start, whole) = match by_drive {
-            Some(hours) => (self.now, self.lasting(hours)),
-            None => {
-                self.meet_elsewhere();
-                self.book(order[0])
-            }
+        let (start, whole) = if let Some(hours) = by_drive {
+            (self.now, self.lasting(hours))
+        } else {
+            self.meet_elsewhere();
+            self.book(order[0])
         };
         let count = fleet.pieces_of(drive).len().max(order.len()) as f64;
         for (index, &piece) in order.iter().enumerate() {

@@ -47,7 +47,9 @@ impl FleetMachine<'_> {
         if self.owner.is_empty() {
             self.owner = vec![0; self.ends.len()];
         }
-        pieces.iter().for_each(|&piece| self.owner[piece as usize] = number);
+        for &piece in &pieces {
+            self.owner[piece as usize] = number;
+        }
         let left = pieces.len() as u32;
         let place = self.fleet.place_of(drive);
         let rebuild = ActiveRebuild {
