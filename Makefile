@@ -14,7 +14,7 @@ export PROFILE
 wheel wheel-v3 release: PROFILE := release
 CARGO_FLAGS := --locked --workspace
 
-.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture collection-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
+.PHONY: help begun setup demo test test-rust test-python random-scenarios nightly show-causes fit-coverage test-guest nvme-session nvme-f2fs test-kill lint lint-rust lint-python format bench bench-quick bench-python bench-sweep bench-mqsim bench-small bench-scale bench-instructions bench-instructions-release hashes speed-tables wheel wheel-v3 sdist capi release-dry-run release try-packages first-policy ten-minutes first-use docs results rejudge picture live-picture collection-picture tail-picture drives-picture serve-demo torture-programs torture-table scenario-schema schema figures shapes lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -100,7 +100,7 @@ nightly: setup ## what .ci/run draws, in many draws: ROUNDS=8 rounds of all Rust
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only configurations::
 	@echo "== Ten thousand SLC caches"
 	@cargo nextest run --locked --cargo-quiet --package outlast-ftl --run-ignored only slc_cache::
-	@echo "== Five hundred kills under NVMe/TCP"
+	@echo "== Five hundred kills under NVMe/TCP, of servers in the process and of processes"
 	@cargo nextest run --locked --cargo-quiet --package outlast-serve --run-ignored only nvme::kills::
 	@echo "== Forged state"
 	@seed=$$((RANDOM << 15 | RANDOM)); echo "PROPTEST_RNG_SEED=$$seed"; \
@@ -121,6 +121,9 @@ fit-coverage: setup ## how often the intervals of outlast fit hold the truth, ov
 
 nvme-session: setup ## the session in the guide to NVMe/TCP, printed by a virtual machine
 	$(BIN)/python docs/make_nvme_session.py
+
+nvme-f2fs: setup ## the table in the guide to zones on F2FS, measured in virtual machines
+	$(BIN)/python docs/make_f2fs.py
 
 test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
 	@tests/guest/fetch.sh
@@ -155,8 +158,7 @@ bench-sweep: setup ## CPU-milliseconds a point of a sweep, kept already or run, 
 	$(BIN)/python tests/bench_sweep.py $(ARGS)
 
 bench-mqsim: setup ## requests per CPU-second beside MQSim (MQSIM=path/to/MQSim, built by its own make), in turns, into docs/reference/speed.md
-	$(BUILD_BENCH) --profile $(PROFILE)
-	$(BIN)/python docs/make_peers.py $(MQSIM) target/$(PROFILE)/outlast-bench $(ARGS)
+	$(BIN)/python docs/make_peers.py $(MQSIM) $(ARGS)
 
 bench-small: setup ## CPU-milliseconds of starting, small runs, points of sweeps and served requests, beside peers, into docs/reference/speed.md
 	$(BUILD_BENCH) --profile $(PROFILE)

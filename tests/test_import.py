@@ -136,6 +136,28 @@ def test_a_threshold_that_mqsim_never_reaches_is_listed(tmp_path: Path) -> None:
     assert drafted(tmp_path, ssdconfig(), workload()).value("device.ftl.gc.start_free") == 9
 
 
+def test_a_mapping_table_that_does_not_fit_is_a_cache_of_as_many_entries(tmp_path: Path) -> None:
+    # 2 x 1024 x 64 pages: 2 x 17 bits of addresses and 8 of sectors are 6 bytes for an entry there, and 4 here.
+    cached = {"Ideal_Mapping_Table": "false", "CMT_Capacity": 60_000}
+    draft = drafted(tmp_path, ssdconfig(cached), workload())
+    assert draft.value("device.ftl.map_cache.size") == "40KiB"
+    check_draft(draft)
+    all_of_it = cached | {"CMT_Capacity": 1 << 21}
+    assert "device.ftl.map_cache.size" not in drafted(tmp_path, ssdconfig(all_of_it), workload()).settings
+
+
+def test_a_rate_of_transfers_that_mqsim_cuts_to_nothing_is_taken_as_written(tmp_path: Path) -> None:
+    draft = drafted(tmp_path, ssdconfig({"Channel_Transfer_Rate": 1200}), workload())
+    assert draft.value("device.timing.bus") == "1200MB/s"
+    assert "cuts 1000/1200 ns to 0" in draft.text()
+
+
+def test_a_closing_tag_that_mqsim_skips_is_no_mistake(tmp_path: Path) -> None:
+    load = workload().replace("</Generated_Aligned_Addresses>", "</<Generated_Aligned_Addresses>")
+    assert load != workload()
+    assert drafted(tmp_path, ssdconfig(), load).text() == drafted(tmp_path, ssdconfig(), workload()).text()
+
+
 def run_as_imported(outlast: Outlast, folder: Path, *command: str | Path) -> dict[str, Any]:
     """Figures of a run of an import."""
     outlast("import", *command, "-o", folder / "imported.toml")

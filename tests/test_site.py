@@ -21,7 +21,14 @@ from outlast.cli import cli
 from outlast.setting import tree, vars_of
 
 WIDTHS = {"phone": 390, "laptop": 1280, "wide": 1920}
-PAGES = ["index.html", "guide/scenarios.html", "reference/settings.html", "papers/index.html", "drives.html"]
+PAGES = [
+    "index.html",
+    "guide/scenarios.html",
+    "reference/settings.html",
+    "reference/settings-device.html",
+    "papers/index.html",
+    "drives.html",
+]
 DRAWN = int(os.environ.get("OUTLAST_SITE_PAGES", "15"))
 """Further pages that are opened; a browser takes a tenth of a second for each at each width, and there are hundreds."""
 SEED = os.environ.get("PROPTEST_RNG_SEED", "1")

@@ -22,7 +22,7 @@ const ONE_COMMAND: u64 = 4 << 20;
 fn offer(has_zones: bool) -> TargetOffer {
     let zones = |block: u64| {
         let size = ZONE_BYTES / block;
-        has_zones.then_some(ZoneFacts { size, capacity: size, most_active: 4, most_open: 4 })
+        has_zones.then_some(ZoneFacts { size, capacity: size, most_active: 4, most_open: 4, random: None })
     };
     let first = NamespaceFacts {
         offset: 0,
@@ -128,6 +128,7 @@ fuzz_target!(|bytes: &[u8]| {
                         offset: request.offset + at * ZONE_BYTES,
                         state: WireZoneState::Closed,
                         write_pointer: Some(request.offset + at * ZONE_BYTES),
+                        has_area: false,
                     });
                     DeviceAnswer::Zones(ZoneReports { count, zones: zones.collect() })
                 }

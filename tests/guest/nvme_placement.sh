@@ -18,6 +18,8 @@ must mount -t ext4 /dev/nvme0n2 /mnt
 dd if=/dev/urandom of=/mnt/data bs=1M count="$megabytes" conv=fsync 2>/dev/null
 echo "written: $(sha256sum /mnt/data | cut -d' ' -f1)"
 echo "read: $(hash_of /mnt/data)"
+if fstrim /mnt; then echo "trimmed: 0"; else echo "trimmed: $?"; fi
+echo "kernel: $(dmesg | grep -c 'nvme.*I/O Error')"
 umount /mnt
 /sbin/e2fsck -fn /dev/nvme0n2 >/dev/null 2>&1
 echo "fsck: $?"
@@ -45,8 +47,13 @@ decoded lost lba-status-log /dev/nvme0
 decoded endurance endurance-log /dev/nvme0 -g 1
 decoded directives dir-receive /dev/nvme0n1 -D 0 -O 1 -H
 decoded effects effects-log /dev/nvme0
+decoded errors error-log /dev/nvme0
+decoded firmware fw-log /dev/nvme0
+decoded changed changed-ns-list-log /dev/nvme0
+decoded namespace id-ns /dev/nvme0n2 -H
 decoded controller id-ctrl /dev/nvme0 -H
 decoded smart smart-log /dev/nvme0
+decoded ocp ocp smart-add-log /dev/nvme0
 decoded stats fdp stats /dev/nvme0 -e 1
 ask report
 nvme disconnect -n "$name" >/dev/null

@@ -19,8 +19,8 @@ from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
 FILES = HERE.parents[1] / "target" / "guest" / "files"
-APPLETS = """sh awk cat cut dd dmesg echo grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep sync tail
-tr umount uname"""
+APPLETS = """sh awk cat cut dd dmesg echo fstrim grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep
+sync tail tr umount uname"""
 PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
 MODULES = ("virtio_pci", "virtio_net", "nbd", "raid456", "crc32c_generic", "ext4")
 NETWORK = "-nic user,model=virtio-net-pci".split()

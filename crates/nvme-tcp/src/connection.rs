@@ -217,23 +217,25 @@ impl TcpConnection {
     }
 
     /// Begins a command, or asks for its data.
-    fn begin(&mut self, entry: SubmissionEntry, data: Vec<u8>) -> Result<(), NvmeStatus> {
+    fn begin(&mut self, entry: SubmissionEntry, mut data: Vec<u8>) -> Result<(), NvmeStatus> {
         let transfer = self.queue.transfer(&entry)?;
         let (kind, length) = (entry.sgl_type(), entry.sgl_length());
         match transfer {
             DataTransfer::None => self.queue.begin(&entry, Vec::new()),
-            DataTransfer::FromHost(bytes) | DataTransfer::ToHost(bytes) if length != bytes => {
+            // A descriptor may name more than the command moves: Linux describes a whole page with each Dataset Management.
+            DataTransfer::FromHost(bytes) | DataTransfer::ToHost(bytes) if length < bytes => {
                 return Err(NvmeStatus::SGL_LENGTH_INVALID);
             }
             DataTransfer::ToHost(_) if kind == BY_TRANSPORT => self.queue.begin(&entry, Vec::new()),
-            DataTransfer::FromHost(_) if kind == BY_TRANSPORT => self.ask_for_data(entry),
+            DataTransfer::FromHost(bytes) if kind == BY_TRANSPORT => self.ask_for_data(entry, bytes as usize),
             DataTransfer::FromHost(bytes) if kind == IN_CAPSULE => {
                 if entry.sgl_address() != 0 {
                     return Err(NvmeStatus::SGL_OFFSET_INVALID);
                 }
-                if data.len() as u64 != u64::from(bytes) {
+                if data.len() as u64 != u64::from(length) {
                     return Err(NvmeStatus::SGL_LENGTH_INVALID);
                 }
+                data.truncate(bytes as usize);
                 self.queue.begin(&entry, data);
             }
             _ => return Err(NvmeStatus::SGL_TYPE_INVALID),
@@ -241,9 +243,8 @@ impl TcpConnection {
         Ok(())
     }
 
-    /// Asks for all data of a command at once.
-    fn ask_for_data(&mut self, entry: SubmissionEntry) {
-        let length = entry.sgl_length() as usize;
+    /// Asks for all data of a command at once: `length` bytes.
+    fn ask_for_data(&mut self, entry: SubmissionEntry, length: usize) {
         let free = self.transfers.iter().position(Option::is_none);
         let tag = free.unwrap_or_else(|| {
             self.transfers.push(None);

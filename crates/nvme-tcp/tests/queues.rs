@@ -91,3 +91,24 @@ fn completions_come_in_the_order_of_the_device_and_identifiers_are_taken_once() 
     }
     assert_eq!((io.wire.connection.in_flight(), io.wire.connection.held()), (0, 0));
 }
+
+#[test]
+fn a_descriptor_may_name_more_than_its_command_moves() {
+    // Linux describes the whole page in which its ranges lie with each Dataset Management.
+    for in_capsule in [0, 8192] {
+        let wishes = LinkWishes { data_digest: true, in_capsule, ..LinkWishes::default() };
+        let target = MemoryTarget::new();
+        let admin = target.admin(wishes);
+        let mut io = target.io(&admin, 1, wishes);
+        io.run(WireCommand::write(0, vec![1; 16 * 512], false)).unwrap();
+        let mut trim = WireCommand::deallocate(&[(8, 4)]);
+        trim.data.resize(4096, 0xFF);
+        io.run(trim).unwrap();
+        let read = io.run(WireCommand::read(0, 16).returning(16 << 10)).unwrap().1;
+        assert_eq!(read, [[1; 8 * 512].as_slice(), &[0; 4 * 512], &[1; 4 * 512]].concat(), "{in_capsule}");
+        // One that names less is refused.
+        assert_eq!(io.run(WireCommand::read(0, 16).returning(4096)).unwrap_err(), 0x00F);
+        let short = WireCommand::deallocate(&[(8, 4), (0, 1)]);
+        assert_eq!(io.run(short.with_data(vec![0; 16])).unwrap_err(), 0x00F);
+    }
+}

@@ -56,8 +56,8 @@ fn common(controller: u16, kind: u8, nqn: &str) -> Vec<u8> {
     page[262] = ERROR_ENTRIES as u8 - 1;
     put(&mut page, 320, &KEEP_ALIVE_UNITS.to_le_bytes());
     put(&mut page, 514, &QUEUE_ENTRIES.to_le_bytes());
-    // SGLs without limits of alignment, and offsets into the capsule.
-    put(&mut page, 536, &(1_u32 | 1 << 20).to_le_bytes());
+    // SGLs without limits of alignment, longer than the data if need be, and offsets into the capsule.
+    put(&mut page, 536, &(1_u32 | 1 << 18 | 1 << 20).to_le_bytes());
     put(&mut page, 768, nqn.as_bytes());
     // Lengths of capsules in units of 16 bytes: a command of 64 bytes and its data, a completion.
     put(&mut page, 1792, &((64 + IN_CAPSULE_BYTES) / 16).to_le_bytes());

@@ -15,8 +15,13 @@ const NQN: &str = "nqn.2026-11.org.outlast:test";
 const ZONE: u64 = 100;
 
 fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
-    let zones =
-        has_zones.then_some(ZoneFacts { size: ZONE, capacity: ZONE - 10, most_active: 3, most_open: 2 });
+    let zones = has_zones.then_some(ZoneFacts {
+        size: ZONE,
+        capacity: ZONE - 10,
+        most_active: 3,
+        most_open: 2,
+        random: None,
+    });
     let namespace = |offset, blocks, block_bytes, guid| NamespaceFacts {
         offset,
         blocks,
@@ -118,6 +123,7 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
                 offset: request.offset + at * zone_bytes,
                 state: WireZoneState::Closed,
                 write_pointer: Some(request.offset + at * zone_bytes),
+                has_area: false,
             };
             let count = request.length / zone_bytes;
             let listed = count.min(asked.most.into()).min(3);

@@ -102,14 +102,9 @@ impl DecodeError {
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
             DecodeFault::UnknownKey(names) => {
-                let key = match self.path.last() {
-                    Some(PathStep::Key(key)) => key.as_str(),
-                    _ => "",
-                };
-                // A name of another table is near none of this one, which `hint` then lists.
-                // The field's own word for a setting comes first: it is near other names only by chance.
-                let hint = synonyms::hint(key).unwrap_or_else(|| hint(key, names));
-                ScenarioError::Unknown { at, field, hint }
+                let mut tables: Vec<&str> = self.path.iter().filter_map(PathStep::as_key).collect();
+                let key = tables.pop().unwrap_or_default();
+                ScenarioError::Unknown { at, field, hint: synonyms::hint(&tables, key, names) }
             }
             DecodeFault::Missing(name) => {
                 self.path.push(PathStep::Key(name.to_owned()));

@@ -95,6 +95,8 @@ enum SmartFormat {
     Smartctl,
     /// Log page of `NVMe`, in hexadecimal.
     Raw,
+    /// Extended health log of the Open Compute Project.
+    Ocp,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and clients need sockets"
 )]
 
+mod doomed;
 mod kills;
 mod losses;
 mod namespaces;
@@ -81,25 +82,40 @@ impl NvmeServer {
     }
 
     fn link(&self, wishes: LinkWishes) -> SocketLink {
-        let socket = TcpStream::connect(&self.address).unwrap();
-        // A server that does not answer fails the test instead of holding it up.
-        socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-        socket.set_nodelay(true).unwrap();
-        HostLink::greet(SocketWire(socket), wishes)
+        link_at(&self.address, wishes)
     }
 
     fn admin(&self, host: &str, wishes: LinkWishes) -> SocketLink {
-        let mut link = self.link(wishes);
-        link.connect(NQN, host, 0, 0xFFFF).unwrap();
-        link.enable();
-        link
+        admin_at(&self.address, host, wishes)
     }
 
     fn io(&self, admin: &SocketLink, host: &str, queue: u16, wishes: LinkWishes) -> SocketLink {
-        let mut link = self.link(wishes);
-        link.connect(NQN, host, queue, admin.controller).unwrap();
-        link
+        io_at(&self.address, admin, host, queue, wishes)
     }
+}
+
+/// A connection to the server at `address`.
+fn link_at(address: &str, wishes: LinkWishes) -> SocketLink {
+    let socket = TcpStream::connect(address).unwrap();
+    // A server that does not answer fails the test instead of holding it up.
+    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    socket.set_nodelay(true).unwrap();
+    HostLink::greet(SocketWire(socket), wishes)
+}
+
+/// The admin queue of a new controller of the server at `address`.
+fn admin_at(address: &str, host: &str, wishes: LinkWishes) -> SocketLink {
+    let mut link = link_at(address, wishes);
+    link.connect(NQN, host, 0, 0xFFFF).unwrap();
+    link.enable();
+    link
+}
+
+/// An I/O queue of the controller of `admin`.
+fn io_at(address: &str, admin: &SocketLink, host: &str, queue: u16, wishes: LinkWishes) -> SocketLink {
+    let mut link = link_at(address, wishes);
+    link.connect(NQN, host, queue, admin.controller).unwrap();
+    link
 }
 
 fn config(text: &str, folder: &tempfile::TempDir) -> ServeConfig {

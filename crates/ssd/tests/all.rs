@@ -6,6 +6,7 @@ mod support;
 
 mod block_scrub;
 mod coalesce;
+mod combined_parts;
 mod decode;
 mod errors;
 mod extents;
@@ -45,5 +46,6 @@ mod think_time;
 mod torn;
 mod unequal;
 mod untimed_order;
+mod zone_areas;
 mod zone_faults;
 mod zones;

@@ -19,7 +19,7 @@ use support::torture::{configurations, frequencies, torture};
 use support::{command, tiny};
 
 /// `config` with `handles`, without what does not go with them.
-fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig {
+pub(crate) fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig {
     config.ftl.streams = 1;
     config.ftl.gc.relocation = GcRelocation::Own;
     config.controller.coalesce = false;
@@ -47,7 +47,7 @@ fn update(ssd: &mut Ssd, now: Nanos, identifier: u16) {
     ssd.schedule_changes(&[ChangeConfig { at: Some(now), update_handles, ..ChangeConfig::default() }]);
 }
 
-fn isolations() -> impl Strategy<Value = Vec<HandleIsolation>> {
+pub(crate) fn isolations() -> impl Strategy<Value = Vec<HandleIsolation>> {
     let each = any::<bool>().prop_map(|own| if own { InitiallyIsolated } else { PersistentlyIsolated });
     prop::collection::vec(each, 1..4)
 }

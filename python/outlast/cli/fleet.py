@@ -31,7 +31,9 @@ A fleet file in short:
 @click.option(
     "--set", "changes", multiple=True, metavar="NAME=VALUE", help="Change one setting by its dotted name; repeatable."
 )
-@click.option("--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that plays the lives.")
+@click.option(
+    "--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that simulates whole fleets."
+)
 @click.option("--force", is_flag=True, help="Overwrite a result in DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
@@ -58,7 +60,7 @@ def fleet_command(
         click.echo(_presets() if show_presets else _settings())
         return
     if file is None:
-        raise click.UsageError("which fleet? outlast fleet FILE.toml", click.get_current_context())
+        raise click.UsageError("name a fleet file: outlast fleet FILE.toml", click.get_current_context())
     from outlast.fleet.reading import read, with_changes
     from outlast.fleet.study import study
 

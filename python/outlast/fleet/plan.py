@@ -16,6 +16,8 @@ from outlast.fleet.keys import SCOPES
 from outlast.fleet.reading import Settings
 
 YEAR_HOURS = 8760.0
+LEAST_FRAILTY = 1e-9
+"""Variance below which all batches are alike."""
 MOST_DRIVES = 4_000_000
 MOST_PIECES = 64_000_000
 
@@ -68,6 +70,8 @@ class Planned:
     """Pieces that the rebuild of one reads."""
     read_failure: float
     mean_frailty: float
+    sharing: dict[str, Any] | None
+    """What rebuilds at one time share; None if each is as fast as alone."""
 
 
 def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
@@ -89,9 +93,7 @@ def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
     else:
         rows, columns, row, column = (said[key] for key in ("rows", "columns", "row_parity", "column_parity"))
         if row >= columns or column >= rows:
-            raise settings.refused(
-                "code.row_parity", row, "a row has more columns than it may miss, a column more rows"
-            )
+            raise settings.refused("code.row_parity", row, "must be below columns, and column_parity below rows")
         code = {"kind": "product", "rows": rows, "columns": columns, "row_parity": row, "column_parity": column}
         found = (code, rows * columns, (rows - column) * (columns - row), columns - row, (row + 1) * (column + 1) - 1)
     if found[1] > 64:
@@ -103,7 +105,7 @@ def layout_of(settings: Settings, width: int) -> Layout:
     """Drives in nodes, racks and sites, and the drives of each group."""
     said = settings["placement"]
     if said["kind"] == "ceph":
-        return _of_ceph(settings, width)
+        return _of_ceph(settings, width, code_of(settings)[2])
     cluster = settings["cluster"]
     racks = cluster["sites"] * cluster["racks"]
     nodes = racks * cluster["nodes"]
@@ -135,16 +137,15 @@ def layout_of(settings: Settings, width: int) -> Layout:
     return Layout(node.tolist(), rack.tolist(), site.tolist(), groups, width, None)
 
 
-def _of_ceph(settings: Settings, width: int) -> Layout:
+def _of_ceph(settings: Settings, width: int, data: int) -> Layout:
     said = settings["placement"]
     for key in ("osd_dump", "pg_dump"):
         if not said[key]:
             raise settings.refused(f"placement.{key}", said[key], "must name a file with placement.kind = ceph")
     tree = settings.path("placement", "osd_tree") if said["osd_tree"] else None
-    found = ceph.read(
-        settings.path("placement", "osd_dump"), settings.path("placement", "pg_dump"), tree, said["pool"], width
-    )
-    return Layout(found.node, found.rack, [0] * (max(found.rack) + 1), found.groups, width, found.piece_bytes)
+    osd_dump, pg_dump = (settings.path("placement", key) for key in ("osd_dump", "pg_dump"))
+    found = ceph.read(osd_dump, pg_dump, tree, said["pool"], width, data)
+    return Layout(found.node, found.rack, found.site, found.groups, width, found.piece_bytes)
 
 
 def planned(settings: Settings, layout: Layout | None = None) -> Planned:
@@ -158,14 +159,17 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     said, repair = settings["drive"], settings["repair"]
     if repair["threshold"] > max(survives, 1):
         raise settings.refused(
-            "repair.threshold", repair["threshold"], f"at most {max(survives, 1)}, what the code survives"
+            "repair.threshold",
+            repair["threshold"],
+            f"must be at most {max(survives, 1)}, the failures that the code survives",
         )
     hazard = drives.hazard_of(settings)
     piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive
-    hours = rebuild_hours(settings, layout, piece_bytes, read_pieces)
+    hours, sharing = rebuild_hours(settings, layout, piece_bytes, read_pieces)
     read_failure = _read_failure(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
+    plan["repair"]["sharing"] = sharing
     if said["age_spread"]:
         # Evenly, in an order that has nothing to do with places.
         spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
@@ -190,6 +194,7 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
         read_pieces,
         read_failure,
         float(np.mean(frailty)),
+        sharing,
     )
 
 
@@ -213,10 +218,12 @@ def _plan(
         "contagion": [
             {"scope": one["scope"], "probability": one["probability"], "window": one["window_hours"]}
             for one in settings["contagion"]
+            if one["probability"]
         ],
         "bursts": [
             {"scope": one["scope"], "rate": one["per_year"] / YEAR_HOURS, "probability": one["probability"]}
             for one in settings["bursts"]
+            if one["per_year"] and one["probability"]
         ],
         "repair": {
             "detection": repair["detection_hours"],
@@ -233,15 +240,17 @@ def _plan(
     }
 
 
-def rebuild_hours(settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int) -> float:
-    """Hours of the rebuild of one drive while nothing else is rebuilt.
+def rebuild_hours(
+    settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int
+) -> tuple[float, dict[str, Any] | None]:
+    """Hours of the rebuild of one drive while nothing else is rebuilt, and what others take of the same bandwidths.
 
     Where a drive has one piece, a new drive is written as fast as its bandwidth allows. Else each drive that shares
     data with it reads and writes a part. The networks of nodes and racks carry what is read and written.
     """
     repair = settings["repair"]
     if repair["hours"]:
-        return float(repair["hours"])
+        return float(repair["hours"]), None
     pieces = layout.pieces_of_drive
     whole = piece_bytes * pieces
     moved = whole * (read_pieces + 1)
@@ -249,15 +258,24 @@ def rebuild_hours(settings: Settings, layout: Layout, piece_bytes: float, read_p
     # Drives that have a piece of some group in common with a drive.
     others = min(layout.drives - 1, pieces * (layout.width - 1))
     alone = whole / (repair["drive_mb_s"] * per_hour)
-    hours = alone if pieces <= 1.0 else moved / (max(others, 1.0) * repair["drive_mb_s"] * per_hour)
+    is_spread = pieces > 1.0
+    # A drive of its own is written by its rebuild alone, and what others read serves all that miss a piece.
+    by_drives = moved / (max(others, 1.0) * repair["drive_mb_s"] * per_hour) if is_spread else 0.0
+    parts = [by_drives]
+    hours = by_drives if is_spread else alone
     domains = {"node_mb_s": layout.node, "rack_mb_s": [layout.rack[node] for node in layout.node]}
     for key, of_drive in domains.items():
         if repair[key]:
             count = min(len(set(of_drive)), others + 1)
             # On a drive of its own, all that is read and written passes its node.
-            busiest = moved if pieces <= 1.0 else moved / count
-            hours = max(hours, busiest / (repair[key] * per_hour))
-    return float(hours)
+            busiest = moved / count if is_spread else moved
+            parts.append(busiest / (repair[key] * per_hour))
+            hours = max(hours, parts[-1])
+        else:
+            parts.append(0.0)
+    if not repair["contention"] or repair["mode"] == "serial" or not any(parts):
+        return float(hours), None
+    return float(hours), {"parts": [float(part / hours) for part in parts], "is_spread": is_spread}
 
 
 def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
@@ -277,7 +295,7 @@ def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> f
 def _batches(settings: Settings, drives: int) -> tuple[list[float], list[int]]:
     """Factor of each batch, and the batch of each drive: batches fill node by node."""
     said = settings["drive"]
-    if not said["frailty"]:
+    if said["frailty"] < LEAST_FRAILTY:
         return [1.0], [0]
     count = min(said["batches"], drives)
     chance = np.random.default_rng([settings["seed"], 1])

@@ -11,6 +11,7 @@ from outlast.report import (
     causes,
     closed,
     collection,
+    conditions,
     dies,
     endurance,
     errors,
@@ -164,6 +165,8 @@ def _over_time(result: Result, series: Series | None) -> Section:
     own = None if _latency_is_of_array(result) else _latency_over_time(result, series)
     rates = [timeline.throughput(series), timeline.bandwidth(series)]
     for chart in (own, *rates) if found.question(result.summary) == "time" else (*rates, own):
+        section.add(chart)
+    for chart in conditions.charts(result):
         section.add(chart)
     return section
 

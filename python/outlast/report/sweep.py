@@ -37,7 +37,8 @@ def page(sweep: Sweep) -> str:
 def sections(summary: dict[str, Any]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
     summary = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in summary["points"]]}
-    varying = [name for name in summary["sweep"]["figures"] if name not in sweep_bars.constant(summary)]
+    constant = sweep_bars.constant(summary)
+    varying = [name for name in summary["sweep"]["figures"] if name not in constant]
     curves = [_curves(summary, name) for name in varying]
     if sweep_bars.is_choice(summary):
         curves = [sweep_bars.section(summary, varying)]

@@ -6,9 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+CELLS = {
+    "empty": ".",
+    "implicitly-open": "o",
+    "explicitly-open": "O",
+    "closed": "c",
+    "full": "#",
+    "read-only": "r",
+    "offline": "x",
+}
+"""Letters of a map of zones, by state."""
+MAP_WIDTH = 64
 
-def lines(state: dict[str, Any]) -> Iterator[str]:
-    """Lines with the main figures."""
+
+def lines(state: dict[str, Any], figures: dict[str, Any] | None = None) -> Iterator[str]:
+    """Lines with the main figures; with those of `metrics` also of namespaces and handles."""
     machine, clock = state["machine"], state["clock"]
     power = "power on" if machine["powered"] else "POWER OFF"
     pace = "virtual clock" if clock["mode"] == "virtual" else f"wall clock at {clock['speed']:g}x"
@@ -20,6 +32,10 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
         yield f"export {export['name']}{access}: {export['uri']}"
     for drive in machine["drives"]:
         yield _drive(drive, machine["array"] is not None)
+        if "zones" in drive:
+            yield from _zone_map(drive["zones"]["map"])
+    if figures is not None:
+        yield from _tenants(figures)
     if (array := machine["array"]) is not None:
         yield from _array(array)
     for event in state["events"][-8:]:
@@ -61,6 +77,30 @@ def _drive(drive: dict[str, Any], in_array: bool) -> str:
 def _zones(zones: dict[str, Any]) -> str:
     states = ", ".join(f"{count} {name.replace('-', ' ')}" for name, count in zones["by_state"].items())
     return f"; zones: {states} ({zones['active']} of {zones['max_active']} active)"
+
+
+def _zone_map(cells: dict[str, Any]) -> Iterator[str]:
+    each = cells["per_cell"]
+    for at in range(0, len(cells["states"]), MAP_WIDTH):
+        row = "".join(CELLS[name] for name in cells["states"][at : at + MAP_WIDTH])
+        yield f"zones from {at * each}: {row}"
+
+
+def _tenants(figures: dict[str, Any]) -> Iterator[str]:
+    for space in figures["namespaces"]:
+        reads, writes = space["operations"][:2]
+        access = " (read-only)" if space["read_only"] else ""
+        yield (
+            f"namespace {space['namespace']}{access}: {space['capacity'] / 2**20:.0f} MiB; "
+            f"{counted(reads['count'], 'read')} (99 %: {reads['p99_us']:.0f} us), "
+            f"{counted(writes['count'], 'write')} of {writes['bytes'] / 2**20:.1f} MiB "
+            f"(99 %: {writes['p99_us']:.0f} us)"
+        )
+    placement = figures["placement"]
+    for number, handle in enumerate([] if placement is None else placement["handles"]):
+        host, moved = handle["host_bytes"], handle["moved_bytes"]
+        amplification = f", write amplification {(host + moved) / host:.2f}" if host else ""
+        yield f"handle {number}: {host / 2**20:.1f} MiB written, {moved / 2**20:.1f} MiB moved{amplification}"
 
 
 def _array(array: dict[str, Any]) -> Iterator[str]:

@@ -36,7 +36,7 @@ POSTS = {"fault": "/v1/faults", "power": "/v1/power", "clock": "/v1/clock", "mar
 """Requests that change something; what comes with them is as on the control socket."""
 POSTS |= {"repair": "/v1/repair", "replace": "/v1/replace", "stop": "/v1/stop"}
 
-SMART_FORMATS = ("json", "smartctl", "raw")
+SMART_FORMATS = ("json", "smartctl", "raw", "ocp")
 LONGEST_SHUTDOWN_S = 2
 MOST_CONNECTIONS = 128
 
@@ -162,7 +162,7 @@ def _post(ask: Ask, name: str, token: str) -> Callable[[Request], Awaitable[Resp
                 if len(body) > LONGEST_REQUEST:
                     return _refused(f"a request is at most {LONGEST_REQUEST} bytes long", 413)
         except ClientDisconnect:
-            return _refused("the request did not come to its end", 408)
+            return _refused("the request ended before its announced length", 408)
         try:
             more = request_of(body or b"{}")
         except ValueError as error:

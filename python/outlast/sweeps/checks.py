@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from outlast.suggestions import hint
 from outlast.sweeps import figures, keys
+from outlast.sweeps.field_words import WORDS
 from outlast.sweeps.spec import SweepError
 
 
@@ -32,9 +34,8 @@ class Checks:
         names = tuple(of)
         for name in table:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
-                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {hint}")
+                meant = hint(name, names, WORDS, place)
+                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {meant}")
 
     def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
         """A whole number within the limits of its key."""
@@ -53,8 +54,8 @@ class Checks:
         """One of some texts."""
         if value not in of:
             near = difflib.get_close_matches(str(value), of, n=1, cutoff=0.5)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
-            raise self.refuse(place, value, f"must be one of {', '.join(of)}{hint}")
+            meant = f'; did you mean "{near[0]}"?' if near else ""
+            raise self.refuse(place, value, f"must be one of {', '.join(of)}{meant}")
         return str(value)
 
     def strings(self, place: str, value: Any) -> tuple[str, ...]:

@@ -73,7 +73,8 @@ def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
     runs: list[Run] = []
     for number, answer in enumerate(Resolver(spec, overrides).runs(places)):
         if isinstance(answer, OutlastError):
-            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {answer}") from answer
+            said = str(answer).removeprefix("overrides: ")
+            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {said}") from answer
         runs += answer
     return Plan(spec, places, runs)
 

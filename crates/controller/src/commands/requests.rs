@@ -167,6 +167,33 @@ impl Requests {
         self.slab.slots().get(request.0 as usize).is_some_and(|own| own.left != 0)
     }
 
+    /// Checks that of each request as many parts are left as are named by `parts`.
+    ///
+    /// # Errors
+    /// The first request of which there are more or fewer.
+    pub fn check_parts(&self, parts: impl Iterator<Item = (HostRequestId, u32)>) -> Result<(), String> {
+        let mut named = vec![0_u64; self.slab.slots().len()];
+        for (request, count) in parts {
+            let own = named.get_mut(request.0 as usize);
+            *own.ok_or_else(|| format!("request {request} has parts, but never began"))? += u64::from(count);
+        }
+        for &free in self.slab.free() {
+            if named[free as usize] != 0 {
+                return Err(format!("something is to be done for request {free}, which has ended"));
+            }
+        }
+        let mut is_free = vec![false; named.len()];
+        self.slab.free().iter().for_each(|&free| is_free[free as usize] = true);
+        let own = self.slab.slots().iter().zip(named).enumerate();
+        match own.into_iter().find(|&(at, (request, named))| !is_free[at] && u64::from(request.left) != named)
+        {
+            None => Ok(()),
+            Some((at, (request, named))) => {
+                Err(format!("{} parts of request {at} are left, and {named} under way", request.left))
+            }
+        }
+    }
+
     /// How many requests are under way, those of the drive's own moves included.
     pub fn len(&self) -> usize {
         self.slab.used()

@@ -55,6 +55,12 @@ impl ZoneResets {
         own.map_or(Nanos::ZERO, |own| own.time)
     }
 
+    /// Resets that wait for a superblock, once for each.
+    pub(super) fn requests(&self) -> impl Iterator<Item = HostRequestId> {
+        let all = self.superblocks.iter().map(|own| own.request);
+        all.filter(|&request| request != HostRequestId::NONE)
+    }
+
     /// Power has failed: nobody waits any more, but the superblocks are erased all the same.
     pub(super) fn power_failed(&mut self) {
         for own in &mut self.superblocks {

@@ -23,6 +23,8 @@ pub struct WriteAmplification {
     pub array: f64,
     /// Bytes that finishes of zones have written; absent for drives without zones.
     pub finish: Option<f64>,
+    /// Bytes committed from random write areas less those that the host has written to them: negative where it has written them again; absent without areas.
+    pub random_write: Option<f64>,
     /// Bytes saved by units that replaced older ones in the write buffer; not above zero.
     pub coalesced: f64,
     /// Write amplification of each flash core; empty for a single core and for arrays.
@@ -52,6 +54,9 @@ impl Serialize for WriteAmplification {
         map.serialize_entry("array", &self.array)?;
         if let Some(finish) = &self.finish {
             map.serialize_entry("finish", finish)?;
+        }
+        if let Some(random_write) = &self.random_write {
+            map.serialize_entry("random_write", random_write)?;
         }
         if self.coalesced != 0.0 {
             map.serialize_entry("coalesced", &self.coalesced)?;
@@ -133,9 +138,15 @@ pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> 
     let slots = (counts.written[ProgramCause::Host] + counts.drives.coalesced_writes)
         * facts.ssd.config().ftl.mapping_unit.0;
     let finish = facts.ssd.first().zones_view().map(|zones| zones.counts().finish_bytes);
+    let areas = facts.ssd.first().zones_view().filter(|zones| zones.table().random_write().is_some());
+    let random_write = areas.map(|zones| {
+        let counts = zones.counts();
+        i128::from(counts.committed_bytes) - i128::from(counts.area_bytes)
+    });
     let partial = i128::from(slots)
         - i128::from(counts.drives.host_bytes_written)
-        - i128::from(finish.unwrap_or_default());
+        - i128::from(finish.unwrap_or_default())
+        - random_write.unwrap_or_default();
     Some(WriteAmplification {
         total: counts.programmed_bytes as f64 / host,
         causes,
@@ -143,6 +154,7 @@ pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> 
         coalesced,
         array,
         finish: finish.map(|bytes| bytes as f64 / host),
+        random_write: random_write.map(|bytes| bytes as f64 / host),
         by_core: facts.measured.by_core.clone(),
     })
 }

@@ -3,7 +3,7 @@
 use outlast_nvme::{CommandEnd, IN_CAPSULE_BYTES, SUBMISSION_BYTES, SubmissionEntry};
 
 use super::{LinkPhase, TcpConnection, WaitingCommand};
-use crate::input::MAX_DATA;
+use crate::input::{MAX_DATA, UnitInput};
 use crate::pdu::{self, CommonHeader, DIGEST_BYTES, Digests, FatalError, u16_at, u32_at};
 
 impl TcpConnection {
@@ -52,20 +52,6 @@ impl TcpConnection {
         Ok(())
     }
 
-    /// Data of the unit at the front of the input, and whether its digest is right.
-    fn data_of(&self, head: CommonHeader) -> (&[u8], bool) {
-        let unit = &self.input.bytes()[..head.length];
-        if head.length == head.end_of_header(self.digests.header) {
-            return (&[], true);
-        }
-        if !self.digests.data {
-            return (&unit[head.data..], true);
-        }
-        let end = head.length - DIGEST_BYTES;
-        let data = &unit[head.data..end];
-        (data, crc32c::crc32c(data) == u32_at(unit, end))
-    }
-
     fn take_capsule(&mut self, head: CommonHeader) -> Result<(), FatalError> {
         let under_way = self.waiting.len() + self.transfers.iter().flatten().count() + self.queue.in_flight();
         if under_way >= usize::from(self.queue.entries()) {
@@ -73,7 +59,7 @@ impl TcpConnection {
         }
         let mut entry = [0; SUBMISSION_BYTES];
         entry.copy_from_slice(&self.input.bytes()[8..8 + SUBMISSION_BYTES]);
-        let (data, is_whole) = self.data_of(head);
+        let (data, is_whole) = data_of(&self.input, self.digests, head);
         let data = data.to_vec();
         self.held += data.len() as u64;
         let entry = SubmissionEntry::new(entry);
@@ -86,8 +72,7 @@ impl TcpConnection {
         let (id, tag) = (u16_at(unit, 8), usize::from(u16_at(unit, 10)));
         let (offset, length) = (u32_at(unit, 12) as usize, u32_at(unit, 16) as usize);
         let is_last = head.flags & pdu::LAST != 0;
-        let (data, is_whole) = self.data_of(head);
-        let data = data.to_vec();
+        let (data, is_whole) = data_of(&self.input, self.digests, head);
         let transfer = self.transfers.get_mut(tag).and_then(Option::as_mut).ok_or(FatalError::Field(10))?;
         if transfer.entry.command_id() != id {
             return Err(FatalError::Field(8));
@@ -100,7 +85,7 @@ impl TcpConnection {
         if is_last != (end == transfer.length) {
             return Err(FatalError::Field(1));
         }
-        transfer.data.extend(data);
+        transfer.data.extend_from_slice(data);
         transfer.is_damaged |= !is_whole;
         if is_last && let Some(transfer) = self.transfers[tag].take() {
             self.held -= transfer.length as u64;
@@ -160,4 +145,18 @@ impl TcpConnection {
             self.output.push(digest.to_le_bytes().to_vec());
         }
     }
+}
+
+/// Data of the unit at the front of the input, and whether its digest is right.
+fn data_of(input: &UnitInput, digests: Digests, head: CommonHeader) -> (&[u8], bool) {
+    let unit = &input.bytes()[..head.length];
+    if head.length == head.end_of_header(digests.header) {
+        return (&[], true);
+    }
+    if !digests.data {
+        return (&unit[head.data..], true);
+    }
+    let end = head.length - DIGEST_BYTES;
+    let data = &unit[head.data..end];
+    (data, crc32c::crc32c(data) == u32_at(unit, end))
 }

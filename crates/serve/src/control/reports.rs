@@ -1,6 +1,7 @@
 //! Reports of state, health and figures, as JSON.
 
 use outlast_device::LbaRun;
+use outlast_device::extended_health::ExtendedHealth;
 use outlast_units::{Lba, SECTOR_BYTES};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::session::{CLIENTS_MEMORY_LIMIT, ClientSessions, ExportTarget};
 use crate::statistics::NamespaceStatistics;
 
 pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -> Result<Value, String> {
-    let no_drive = || format!("device = {column}: there is no drive");
+    let no_drive = || format!("device = {column}: there is no such drive");
     let log = || device.health_log(column).ok_or_else(no_drive);
     // The summary covers all drives, but a request for a drive that is not there is refused in every format.
     if column > 0 {
@@ -33,6 +34,25 @@ pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -
             let page = log()?.page();
             json!(page.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>())
         }
+        SmartFormat::Ocp => extended_health(&device.extended_health(column).ok_or_else(no_drive)?),
+    })
+}
+
+/// Extended health log of a drive, by what it means.
+fn extended_health(log: &ExtendedHealth) -> Value {
+    json!({
+        "media_bytes_written": log.media_bytes_written,
+        "media_bytes_read": log.media_bytes_read,
+        "bad_blocks": log.bad_blocks,
+        "available_spare": log.available_spare,
+        "stripe_recoveries": log.stripe_recoveries,
+        "uncorrectable_reads": log.uncorrectable_reads,
+        "soft_errors": log.soft_errors,
+        "refreshed": log.refreshed,
+        "most_cycles": log.most_cycles,
+        "fewest_cycles": log.fewest_cycles,
+        "free_percent": log.free_percent,
+        "capacitor_health": log.capacitor_health,
     })
 }
 
@@ -56,7 +76,7 @@ pub(super) fn lba_status(
     let capacity = device.member_capacity().max(device.identify().capacity).0;
     let sectors = length.min(capacity.saturating_sub(offset)) / SECTOR_BYTES;
     let runs = device.lba_status(column, Lba(offset / SECTOR_BYTES), sectors);
-    let runs = runs.ok_or_else(|| format!("device = {column}: there is no drive"))?;
+    let runs = runs.ok_or_else(|| format!("device = {column}: there is no such drive"))?;
     let bytes = |run: &LbaRun| {
         json!({
             "offset": run.lba.0 * SECTOR_BYTES,

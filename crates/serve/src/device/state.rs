@@ -231,7 +231,7 @@ impl DriveState {
             power_cuts: ssd.power_cuts().cuts,
             torn_units: ssd.torn_units(),
             ready_at_ns: ssd.ready_at().map(|at| at.0),
-            zones: ssd.zones().map(ZonesState::of),
+            zones: ssd.zones().map(|table| ZonesState::of(table, MOST_CELLS)),
         }
     }
 }

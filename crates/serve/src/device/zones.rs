@@ -20,10 +20,54 @@ pub struct ZonesState {
     pub open: u32,
     /// Most that may be.
     pub max_open: u32,
+    /// Map of the zones.
+    pub map: ZoneMap,
+}
+
+/// Map of the zones of a drive, in the order of their addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ZoneMap {
+    /// Zones in each cell; the last one may hold fewer.
+    pub per_cell: usize,
+    /// State of each cell: of several zones, that of the one which asks for most attention.
+    pub states: Vec<&'static str>,
+    /// Share of each cell below write pointers, in percent of its capacity, rounded down.
+    pub written: Vec<u8>,
+}
+
+impl ZoneMap {
+    /// A map of at most `most_cells` cells; at a cost proportional to the zones.
+    fn of(table: &ZoneTable, most_cells: usize) -> Self {
+        let ids: Vec<ZoneId> = table.ids().collect();
+        let per_cell = ids.len().div_ceil(most_cells).max(1);
+        let mut map = Self { per_cell, ..Self::default() };
+        for cell in ids.chunks(per_cell) {
+            let worst = cell.iter().map(|&zone| table.state(zone)).max_by_key(|&state| attention(state));
+            map.states.push(worst.unwrap_or(ZoneState::Empty).name());
+            let written: u64 = cell.iter().map(|&zone| table.written(zone)).sum();
+            let capacity = table.layout().capacity * cell.len() as u64;
+            map.written.push((100 * written).checked_div(capacity).map_or(0, |share| share.min(100) as u8));
+        }
+        map
+    }
+}
+
+/// Order in which states of zones show on a map: what is wrong first, then what takes resources.
+fn attention(state: ZoneState) -> u8 {
+    match state {
+        ZoneState::Empty => 0,
+        ZoneState::Full => 1,
+        ZoneState::Closed => 2,
+        ZoneState::ImplicitlyOpen => 3,
+        ZoneState::ExplicitlyOpen => 4,
+        ZoneState::ReadOnly => 5,
+        ZoneState::Offline => 6,
+    }
 }
 
 impl ZonesState {
-    pub(super) fn of(table: &ZoneTable) -> Self {
+    /// The zones of `table`, with a map of at most `most_cells` cells.
+    pub(super) fn of(table: &ZoneTable, most_cells: usize) -> Self {
         let by_state = ZoneState::ALL.into_iter().zip(table.by_state()).filter(|&(_, count)| count > 0);
         Self {
             by_state: by_state.map(|(state, count)| (state.name(), count)).collect(),
@@ -31,6 +75,7 @@ impl ZonesState {
             max_active: table.limits().active,
             open: to_count(table.open()),
             max_open: table.limits().open,
+            map: ZoneMap::of(table, most_cells),
         }
     }
 }

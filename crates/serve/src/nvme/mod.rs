@@ -11,11 +11,12 @@ use std::slice;
 use std::sync::Arc;
 
 use outlast_nvme::{
-    FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, SubsystemFacts,
-    TargetOffer, ZoneFacts,
+    FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, RandomAreaFacts,
+    SubsystemFacts, TargetOffer, ZoneFacts,
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::{HandleIsolation, PlacementConfig};
+use outlast_units::SECTOR_BYTES;
 
 use crate::net::ListenAddress;
 use crate::protocol::{
@@ -119,6 +120,14 @@ fn zone_facts(zones: ExportZones, block: u64, namespaces: usize) -> ZoneFacts {
         capacity: zones.capacity.0 / block,
         most_active: share(zones.limits.active),
         most_open: share(zones.limits.open),
+        random: zones.random.map(|areas| {
+            let blocks = |sectors: u64| u16::try_from(sectors * SECTOR_BYTES / block).unwrap_or(u16::MAX);
+            RandomAreaFacts {
+                size: blocks(areas.size),
+                granularity: blocks(areas.granularity),
+                zones: share(areas.zones),
+            }
+        }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The self-check: what the parts of a drive count must be what is there. It takes the whole drive, and changes nothing.
 
 use crate::ssd::Ssd;
-use outlast_controller::OpKind;
+use outlast_controller::{FlashCore, OpKind};
 use outlast_units::CoreId;
 use outlast_units::slab::NIL;
 
@@ -25,6 +25,7 @@ impl Ssd {
         if requests != host + moves as usize {
             return Err(format!("{requests} requests are under way, of {host} commands and {moves} moves"));
         }
+        self.check_parts()?;
         let counted = self.context.commands.flushes.outstanding();
         let programs = |core| {
             self.context.programs_in_flight(core).filter(|op| op.tag.kind == OpKind::HostProgram).count()
@@ -37,6 +38,14 @@ impl Ssd {
             ));
         }
         Ok(())
+    }
+
+    /// Checks that of each request as many parts are left as the drive is at work on: one for itself until it has been split, and one for each unit.
+    pub(super) fn check_parts(&self) -> Result<(), String> {
+        let of_cores = self.cores.iter().flat_map(FlashCore::named_parts);
+        let of_host = self.host.held().chain(self.master.works().copied()).map(|request| (request, 1));
+        let parts = of_cores.chain(of_host).chain(self.context.named_parts());
+        self.context.commands.requests.check_parts(parts)
     }
 
     /// Checks that there is a record for every read in the flash room that has one, and no other.

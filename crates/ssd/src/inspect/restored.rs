@@ -40,7 +40,7 @@ impl Ssd {
         check_restored_operations(&self.context, &self.cores)?;
         self.check_order_of_programs()?;
         self.check_host_ops()?;
-        self.check_named_requests()?;
+        self.check_parts()?;
         self.context.commands.check_restored()?;
         check_times(self)?;
         self.check_counts()?;
@@ -63,17 +63,6 @@ impl Ssd {
         let flushes = &self.context.commands.flushes;
         match programs.find(|tag| tag.kind == OpKind::HostProgram && !flushes.has_epoch(tag.cookie)) {
             Some(tag) => Err(format!("a program is of flush epoch {}, which is not open", tag.cookie)),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks that every request that a part waits for, or has work to do for, is under way.
-    fn check_named_requests(&self) -> Result<(), String> {
-        let of_cores = self.cores.iter().flat_map(FlashCore::named_requests);
-        let of_host = self.host.held().chain(self.master.works().copied());
-        let mut named = of_cores.chain(of_host).chain(self.context.named_requests());
-        match named.find(|&request| !self.context.commands.requests.is_live(request)) {
-            Some(request) => Err(format!("something is to be done for request {request}, which has ended")),
             None => Ok(()),
         }
     }

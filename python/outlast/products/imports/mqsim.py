@@ -15,6 +15,7 @@ from outlast.products.imports import mqsim_load
 from outlast.products.imports.draft import Draft, nanoseconds, rate, size
 from outlast.products.imports.parameters import Parameters, Place
 from outlast.products.imports.xml import XmlElement, read_xml
+from outlast.why.quantity import bytes_of
 
 DEVICE, WORKLOAD = "Execution_Parameter_Set", "MQSim_IO_Scenarios"
 """The outermost elements of the two files."""
@@ -32,6 +33,12 @@ PAYLOAD, OVERHEAD = 128, 28
 """Bytes of data and of headers in a packet of the link: `src/host/PCIe_Link.h`."""
 MOST_COUNT = 65_535
 MOST_NS = 10**12
+MOST_TRANSFERS = 10_000
+"""Transfers on a channel in MT/s; ONFI 6 has 4,800."""
+ENTRY = 4
+"""Bytes of an entry of the mapping table: the default of `device.ftl.map_flush.entry`."""
+LEAST_TABLE_PAGES = 2
+"""Pages of the table that a flash core keeps at least."""
 
 UNREAD = {
     "Memory_Type": "",
@@ -69,7 +76,8 @@ def mqsim(device: Path, workload: Path, scenario: int) -> Draft:
     draft.set("seed", drive.whole("Seed", 0, 2**31 - 1, 123), "Seed; any other gives other random choices")
     planes = _geometry(draft, drive, flash)
     _timing(draft, drive, flash)
-    _mapping(draft, drive)
+    blocks, rows = (draft.value(f"device.geometry.{name}") for name in ("blocks_per_plane", "pages_per_block"))
+    _mapping(draft, drive, planes * blocks * rows)
     flows = mqsim_load.read_flows(workload, _outermost(workload, WORKLOAD), scenario)
     _controller(draft, drive, flash, host, flows, planes)
     mqsim_load.add_workload(draft, flows, drive)
@@ -126,12 +134,17 @@ def _timing(draft: Draft, drive: Parameters, flash: Parameters) -> None:
         for kind in {"LSB", "CSB", "MSB"} - set(kinds):
             flash.text(f"{name}_{kind}", "")
     draft.set("device.timing.erase", nanoseconds(flash.whole("Block_Erase_Latency", 1, MOST_NS)), "Block_Erase_Latency")
-    transfers = drive.whole("Channel_Transfer_Rate", 1, 1000, 300)
+    transfers = drive.whole("Channel_Transfer_Rate", 1, MOST_TRANSFERS, 300)
     width = drive.whole("Flash_Channel_Width", 1, 8, 1)
     # MQSim cuts the time of a transfer to whole nanoseconds: 333 MT/s are 3 ns for each byte of the width.
     step = 1000 // transfers
-    origin = f"Channel_Transfer_Rate {transfers} x Flash_Channel_Width {width}: {step} whole ns each (SSD_Device.cpp)"
-    draft.set("device.timing.bus", rate(width * 1e9 / step), origin)
+    origin = f"Channel_Transfer_Rate {transfers} x Flash_Channel_Width {width}"
+    if step:
+        draft.set("device.timing.bus", rate(width * 1e9 / step), f"{origin}: {step} whole ns each (SSD_Device.cpp)")
+    else:
+        draft.set(
+            "device.timing.bus", rate(width * 1e6 * transfers), f"{origin}; MQSim itself cuts 1000/{transfers} ns to 0"
+        )
     draft.set("device.timing.command", "290ns", "a read in ONFI_Channel_NVDDR2.cpp; a program has 361 ns there")
     support = flash.word("CMD_Suspension_Support", ("NONE", "PROGRAM", "ERASE", "PROGRAM_ERASE"), "NONE")
     erase, program = (flash.whole(f"Suspend_{each}_Time", 0, MOST_NS, 0) for each in ("Erase", "Program"))
@@ -144,7 +157,7 @@ def _timing(draft: Draft, drive: Parameters, flash: Parameters) -> None:
         draft.set("device.timing.suspend.limit", 255, "MQSim has no limit")
 
 
-def _mapping(draft: Draft, drive: Parameters) -> None:
+def _mapping(draft: Draft, drive: Parameters, pages: int) -> None:
     ftl = "device.ftl"
     draft.set(f"{ftl}.mapping_unit", draft.value("device.geometry.page_size"), "Page_Capacity: MQSim maps pages")
     spare = drive.number("Overprovisioning_Ratio", 0, 0.9, 0.07)
@@ -158,10 +171,25 @@ def _mapping(draft: Draft, drive: Parameters) -> None:
     for name in ("Dynamic_Wearleveling_Enabled", "Static_Wearleveling_Enabled", "Static_Wearleveling_Threshold"):
         drive.text(name, "")
     drive.word("Address_Mapping", ("PAGE_LEVEL", "HYBRID"), "PAGE_LEVEL")
-    cache = drive.whole("CMT_Capacity", 0, 2**40, 2**21)
-    if not drive.flag("Ideal_Mapping_Table", False):
-        effect = "the whole table is in memory here; a miss costs a read of flash there, and a dirty page of it a write"
-        draft.leave("CMT_Capacity", cache, effect)
+    _mapping_cache(draft, drive, pages, spare)
+
+
+def _mapping_cache(draft: Draft, drive: Parameters, pages: int, spare: float) -> None:
+    """Memory for as many entries as MQSim keeps, unless that is all of them."""
+    capacity = drive.whole("CMT_Capacity", 0, 2**40, 2**21)
+    if drive.flag("Ideal_Mapping_Table", False):
+        return
+    page = int(bytes_of(draft.value("device.geometry.page_size")))
+    # Two addresses of a page, and a bit for each of its sectors (Address_Mapping_Unit_Page_Level.cpp).
+    entry = math.ceil((2 * math.log2(pages) + page // 512) / 8)
+    entries = capacity // entry
+    if entries >= pages * (1 - spare):
+        return
+    memory = max(math.ceil(entries * ENTRY / page), LEAST_TABLE_PAGES) * page
+    origin = f"CMT_Capacity {capacity} / {entry} bytes an entry there, {ENTRY} here; pages of the table are cached here"
+    draft.set("device.ftl.map_cache.size", size(memory), origin)
+    draft.set("device.ftl.map_flush.entry", f"{ENTRY}B", "of the table on flash; see CMT_Capacity")
+    draft.set("device.ftl.map_flush.written", "1024TiB", "never: MQSim writes entries when they are evicted")
 
 
 def _collection(draft: Draft, drive: Parameters, spare: float) -> None:

@@ -230,6 +230,46 @@ const showMaps = (told) => {
   });
 };
 
+const showZones = ({ state }) => {
+  const zones = state.machine.drives.find((drive) => drive.zones)?.zones;
+  $("zones").hidden = !zones;
+  if (!zones) return;
+  const { states, written, per_cell: each } = zones.map;
+  const counts = Object.entries(zones.by_state).map(([name, count]) => `${count} ${words(name)}`).join(", ");
+  const scale = each > 1 ? `; ${each} to a cell` : "";
+  $("zones-text").textContent = `${counts}; ${zones.active} of ${zones.max_active} active, ${zones.open} of ${zones.max_open} open${scale}`;
+  const map = $("zone-map");
+  map.setAttribute("aria-label", $("zones-text").textContent);
+  if (map.children.length !== states.length) map.replaceChildren(...states.map(() => make("i", { class: "cell" })));
+  states.forEach((name, at) => {
+    const cell = map.children[at];
+    const look = `${name} ${written[at]}`;
+    if (cell.look === look) return;
+    cell.look = look;
+    cell.dataset.state = name;
+    cell.style.setProperty("--valid", `${written[at]}%`);
+    const first = each * at;
+    cell.title = `zone${each > 1 ? `s ${first} to ${first + each - 1}` : ` ${first}`}: ${words(name)}, ${written[at]} % written`;
+  });
+};
+
+const rows = (body, table) => $(body).replaceChildren(...table.map((row) => make("tr", {}, ...row.map((text) => make("td", {}, text)))));
+
+const showNamespaces = ({ figures }) => {
+  $("namespaces").hidden = !figures.namespaces.length;
+  const of = (own, name) => own.operations.find((each) => each.op === name);
+  rows("namespace-rows", figures.namespaces.map((own) => [
+    `${own.namespace}${own.read_only ? ", read-only" : ""}`, bytes(own.capacity), number(of(own, "read").count), bytes(of(own, "write").bytes),
+    micros(of(own, "read").p99_us), micros(of(own, "write").p99_us),
+  ]));
+  const handles = figures.placement?.handles ?? [];
+  $("handles").hidden = !handles.length;
+  rows("handle-rows", handles.map((own, index) => [
+    String(index), bytes(own.host_bytes), bytes(own.moved_bytes),
+    own.host_bytes ? ratio((own.host_bytes + own.moved_bytes) / own.host_bytes) : "–", bytes(own.remaining_bytes),
+  ]));
+};
+
 const showPass = (what, pass) => make("p", { class: "pass" },
   `${what}: ${words(pass.kind)}, ${bytes(pass.done)} of ${bytes(pass.total)} `,
   make("progress", { value: pass.done, max: Math.max(1, pass.total), "aria-label": what }));
@@ -344,6 +384,8 @@ const show = (told) => {
   showHead(told);
   showDies(told, before);
   showMaps(told);
+  showZones(told);
+  showNamespaces(told);
   showArray(told);
   showEvents(told);
   if (told.rate) {

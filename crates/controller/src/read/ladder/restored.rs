@@ -1,10 +1,15 @@
 //! Checks of recoveries that were read.
 
 use super::Ladder;
-use crate::op::{InternalTask, OpKind};
+use crate::op::{InternalTask, Op, OpKind};
 use outlast_units::{CoreId, Pu};
 
 impl Ladder {
+    /// Reads whose units are being rebuilt.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &Op> {
+        self.recoveries.live().flatten().map(|recovery| &recovery.op)
+    }
+
     /// Checks that every recovery is of units that there are, by `has_units`, with an owner for each that it rebuilds for others than another recovery.
     ///
     /// # Errors
