@@ -233,7 +233,7 @@ def test_changes_that_are_wrong_are_told_in_one_line(tmp_path: Path, change: str
 
 
 def test_a_change_of_preset_is_one(tmp_path: Path) -> None:
-    """What the file says itself stays; what its preset said does not."""
+    """Settings of the file itself stay; those of its preset do not."""
     settings = fleet.read({"preset": "netapp", "drive": {"capacity": 10**12}})
     changed = with_changes(settings, ("preset=alibaba",))
     assert [one["scope"] for one in changed["contagion"]] == ["node", "rack"]
@@ -265,7 +265,9 @@ def test_groups_unlike_each_other_are_all_looked_at() -> None:
         "bursts": [{"scope": "node", "per_year": 0.1, "probability": 0.5}],
     }
     found = {
-        engine: fleet.study({**said, "study": {"engine": engine, "elasticities": False, "lives": 2000}})["loss_by_year"][-1]
+        engine: fleet.study({**said, "study": {"engine": engine, "elasticities": False, "lives": 2000}})[
+            "loss_by_year"
+        ][-1]
         for engine in ("splitting", "crude")
     }
     rare, counted = found["splitting"]["group"], found["crude"]["group"]

@@ -25,7 +25,6 @@ PAGES = [
     "index.html",
     "guide/scenarios.html",
     "reference/settings.html",
-    "reference/settings-device.html",
     "papers/index.html",
     "drives.html",
 ]

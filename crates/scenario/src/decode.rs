@@ -3,7 +3,7 @@
 pub(super) mod amounts;
 mod tree_decoder;
 
-use super::error::{ScenarioError, hint};
+use super::error::ScenarioError;
 use super::position::one_line;
 use super::synonyms;
 use super::tree::{PathStep, SettingNode, SettingValue, dotted};
@@ -98,7 +98,7 @@ impl DecodeError {
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
             DecodeFault::UnknownChoice(names) => {
-                let limit = format!("unknown choice{}", hint(&name_of(node), names));
+                let limit = format!("unknown choice{}", synonyms::hint_of_choice(&name_of(node), names));
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
             DecodeFault::UnknownKey(names) => {

@@ -2,7 +2,7 @@
 
 mod spelling;
 
-use super::error::nearest;
+use super::error::{hint as hint_by_spelling, nearest};
 use spelling::{are_alike, folded};
 
 /// Words that mean one setting, from `words.txt`.
@@ -13,6 +13,9 @@ struct FieldWords {
     remark: String,
     words: Vec<String>,
 }
+
+/// The start of an entry that is for a value of any setting, and for none of the names.
+const CHOICE: &str = "choice ";
 
 /// All of them. The table is read anew for each refusal, of which a run has one.
 fn all() -> Vec<FieldWords> {
@@ -58,17 +61,33 @@ pub(super) fn hint(tables: &[&str], name: &str, names: &[&str]) -> String {
         })
 }
 
+/// "; did you mean `cost-benefit`?" for a value that is none of `names`, or the names that there are.
+pub(super) fn hint_of_choice(value: &str, names: &[&str]) -> String {
+    let means = |name: &&&str| {
+        let entry = format!("{CHOICE}{name}");
+        all()
+            .iter()
+            .any(|own| own.setting == entry && own.words.iter().any(|word| folded(word) == folded(value)))
+    };
+    names
+        .iter()
+        .find(|name| folded(name) == folded(value) || are_alike(name, value))
+        .or_else(|| names.iter().find(means))
+        .map_or_else(|| hint_by_spelling(value, names), |name| format!("; did you mean `{name}`?"))
+}
+
 /// The first setting one of whose words `fits`: those of the tables around it first, from the innermost one.
 fn word_of_the_field(tables: &[&str], fits: impl Fn(&str) -> bool) -> Option<String> {
     let entries = all();
     let scopes = tables.iter().rev().map(|&table| Some(table)).chain([None]);
     for scope in scopes {
         let found = entries.iter().find(|entry| {
-            entry.words.iter().any(|word| match (word.split_once('/'), scope) {
-                (Some((table, word)), Some(scope)) => table == scope && fits(word),
-                (None, None) => fits(word),
-                _ => false,
-            })
+            !entry.setting.starts_with(CHOICE)
+                && entry.words.iter().any(|word| match (word.split_once('/'), scope) {
+                    (Some((table, word)), Some(scope)) => table == scope && fits(word),
+                    (None, None) => fits(word),
+                    _ => false,
+                })
         });
         if let Some(FieldWords { setting, remark, .. }) = found {
             return Some(format!("; did you mean `{setting}`{remark}?"));
@@ -111,7 +130,7 @@ fn misspelt_word(tables: &[&str], name: &str) -> Option<String> {
 /// The settings that words mean.
 #[cfg(test)]
 pub(super) fn settings() -> impl Iterator<Item = String> {
-    all().into_iter().map(|entry| entry.setting)
+    all().into_iter().map(|entry| entry.setting).filter(|setting| !setting.starts_with(CHOICE))
 }
 
 #[cfg(test)]
@@ -122,7 +141,8 @@ mod tests {
     #[test]
     fn every_word_means_one_setting() {
         let mut seen = BTreeSet::new();
-        for word in all().into_iter().flat_map(|entry| entry.words) {
+        let names = all().into_iter().filter(|entry| !entry.setting.starts_with(CHOICE));
+        for word in names.flat_map(|entry| entry.words) {
             let (table, name) = word.split_once('/').unwrap_or(("", &word));
             assert!(seen.insert((table.to_owned(), folded(name))), "{word} twice");
             assert_eq!(word, word.to_lowercase(), "words are in lower case");

@@ -9,7 +9,8 @@ from itertools import accumulate
 from math import sqrt
 from typing import Any
 
-from outlast.fleet.plan import YEAR_HOURS, Planned, planned
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.plan import Planned, planned
 from outlast.fleet.reading import Settings
 
 EVENTS_WANTED = 1_000_000
@@ -51,9 +52,7 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
             tell(sums.number)
         if not asked and sums.number >= LIVES_LEAST and sums.counts["events"] >= EVENTS_WANTED:
             break
-    return Lives(
-        sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes
-    )
+    return Lives(sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes)
 
 
 def check_events(fleet: Planned, lives: int = LIVES_LEAST) -> None:

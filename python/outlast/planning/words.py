@@ -99,7 +99,7 @@ def notes(plan: LayoutPlan) -> list[str]:
     spec, drives = plan.spec, plan.spec.drives
     done = ", ".join(f"{percent(at.rebuild_done)} ({at.name})" for at in plan.layouts)
     found = [
-        f"Simulated: drives like {drives.preset} at 1 : {short(plan.scale)} of the capacity, {spec.simulated_s:g} s "
+        f"Simulated: drives like {drives.preset} at 1:{short(plan.scale)} of the capacity, {spec.simulated_s:g} s "
         f"healthy and {spec.simulated_s:g} s beside a rebuild that yields to the host as Linux md does; its rate is "
         f"that of the share that was done by then: {done}.",
         f"Loss of data: Markov chains with an MTTF of {short(drives.mttf_hours)} hours"

@@ -52,6 +52,28 @@ fn names_are_known_however_they_are_written_and_wherever_they_stand() {
 }
 
 #[test]
+fn values_of_other_programs_are_answered_with_ours() {
+    for (name, value, answer) in [
+        ("device.ftl.gc.policy", "RGA", "`d-choices`"),
+        ("device.ftl.gc.policy", "CostBenefit", "`cost-benefit`"),
+        ("device.ftl.gc.policy", "greddy", "`greedy`"),
+        ("workload.synthetic.pattern", "randwrite", "`uniform`"),
+        ("workload.synthetic.pattern", "zipfian", "`zipf`"),
+        ("device.controller.write_cache", "write-through", "`off`"),
+        ("device.controller.queues.arbitration", "WRR", "`weighted`"),
+        ("array.level", "RAID-5", "`raid5`"),
+        ("array.level", "raidz2", "`raid6`"),
+        ("workload.trace.format", "blktrace", "`blkparse`"),
+    ] {
+        let message = small_with(&[(name, value)]).unwrap_err().to_string();
+        let wanted = format!("{name} = \"{value}\": unknown choice; did you mean {answer}?");
+        assert!(message.contains(&wanted), "{message}");
+    }
+    let message = small_with(&[("device.ftl.gc.policy", "wombat")]).unwrap_err().to_string();
+    assert!(message.contains("known are greedy"), "{message}");
+}
+
+#[test]
 fn every_word_of_the_field_means_a_setting_that_there_is() {
     let names = crate::schema::setting_names();
     for setting in crate::synonyms::settings() {

@@ -15,7 +15,6 @@ from outlast.products.imports import mqsim_load
 from outlast.products.imports.draft import Draft, nanoseconds, rate, size
 from outlast.products.imports.parameters import Parameters, Place
 from outlast.products.imports.xml import XmlElement, read_xml
-from outlast.why.quantity import bytes_of
 
 DEVICE, WORKLOAD = "Execution_Parameter_Set", "MQSim_IO_Scenarios"
 """The outermost elements of the two files."""
@@ -35,10 +34,10 @@ MOST_COUNT = 65_535
 MOST_NS = 10**12
 MOST_TRANSFERS = 10_000
 """Transfers on a channel in MT/s; ONFI 6 has 4,800."""
-ENTRY = 4
-"""Bytes of an entry of the mapping table: the default of `device.ftl.map_flush.entry`."""
-LEAST_TABLE_PAGES = 2
-"""Pages of the table that a flash core keeps at least."""
+CACHED_TABLE = (
+    "the whole table is in memory here; a miss costs a read of flash there. `device.ftl.map_cache` keeps pages of the "
+    "table, not single entries: reads miss as there, random writes write far more of it"
+)
 
 UNREAD = {
     "Memory_Type": "",
@@ -76,8 +75,7 @@ def mqsim(device: Path, workload: Path, scenario: int) -> Draft:
     draft.set("seed", drive.whole("Seed", 0, 2**31 - 1, 123), "Seed; any other gives other random choices")
     planes = _geometry(draft, drive, flash)
     _timing(draft, drive, flash)
-    blocks, rows = (draft.value(f"device.geometry.{name}") for name in ("blocks_per_plane", "pages_per_block"))
-    _mapping(draft, drive, planes * blocks * rows)
+    _mapping(draft, drive)
     flows = mqsim_load.read_flows(workload, _outermost(workload, WORKLOAD), scenario)
     _controller(draft, drive, flash, host, flows, planes)
     mqsim_load.add_workload(draft, flows, drive)
@@ -157,7 +155,7 @@ def _timing(draft: Draft, drive: Parameters, flash: Parameters) -> None:
         draft.set("device.timing.suspend.limit", 255, "MQSim has no limit")
 
 
-def _mapping(draft: Draft, drive: Parameters, pages: int) -> None:
+def _mapping(draft: Draft, drive: Parameters) -> None:
     ftl = "device.ftl"
     draft.set(f"{ftl}.mapping_unit", draft.value("device.geometry.page_size"), "Page_Capacity: MQSim maps pages")
     spare = drive.number("Overprovisioning_Ratio", 0, 0.9, 0.07)
@@ -171,25 +169,9 @@ def _mapping(draft: Draft, drive: Parameters, pages: int) -> None:
     for name in ("Dynamic_Wearleveling_Enabled", "Static_Wearleveling_Enabled", "Static_Wearleveling_Threshold"):
         drive.text(name, "")
     drive.word("Address_Mapping", ("PAGE_LEVEL", "HYBRID"), "PAGE_LEVEL")
-    _mapping_cache(draft, drive, pages, spare)
-
-
-def _mapping_cache(draft: Draft, drive: Parameters, pages: int, spare: float) -> None:
-    """Memory for as many entries as MQSim keeps, unless that is all of them."""
-    capacity = drive.whole("CMT_Capacity", 0, 2**40, 2**21)
-    if drive.flag("Ideal_Mapping_Table", False):
-        return
-    page = int(bytes_of(draft.value("device.geometry.page_size")))
-    # Two addresses of a page, and a bit for each of its sectors (Address_Mapping_Unit_Page_Level.cpp).
-    entry = math.ceil((2 * math.log2(pages) + page // 512) / 8)
-    entries = capacity // entry
-    if entries >= pages * (1 - spare):
-        return
-    memory = max(math.ceil(entries * ENTRY / page), LEAST_TABLE_PAGES) * page
-    origin = f"CMT_Capacity {capacity} / {entry} bytes an entry there, {ENTRY} here; pages of the table are cached here"
-    draft.set("device.ftl.map_cache.size", size(memory), origin)
-    draft.set("device.ftl.map_flush.entry", f"{ENTRY}B", "of the table on flash; see CMT_Capacity")
-    draft.set("device.ftl.map_flush.written", "1024TiB", "never: MQSim writes entries when they are evicted")
+    cache = drive.whole("CMT_Capacity", 0, 2**40, 2**21)
+    if not drive.flag("Ideal_Mapping_Table", False):
+        draft.leave("CMT_Capacity", cache, CACHED_TABLE)
 
 
 def _collection(draft: Draft, drive: Parameters, spare: float) -> None:
@@ -211,8 +193,9 @@ def _collection(draft: Draft, drive: Parameters, spare: float) -> None:
     threshold = max(int(share * blocks), LEAST_FREE_BLOCKS)
     held = math.floor(spare * blocks)
     if threshold + 3 <= held:
-        origin = f"GC_Exec_Threshold {share:g} of {blocks} blocks of a plane, 10 at least, and fewer than that are free"
-        draft.set(f"{gc}.start_free", threshold - 1, origin)
+        # Fewer than that are free, and one more is set aside for the mapping table's pages, even of an ideal table.
+        origin = f"GC_Exec_Threshold {share:g} of {blocks} blocks of a plane, 10 at least, as MQSim sets one more aside"
+        draft.set(f"{gc}.start_free", threshold, origin)
     else:
         effect = (
             f"MQSim collects while fewer than {threshold} blocks of a plane are free, and only {held} are spare, so "
