@@ -76,6 +76,6 @@ def test_fleets_are_computed_again_and_say_what_was_fitted(make: dict[str, Any])
     assert {(own["subject"], own["point"]) for own in on_page} == set(again)
     for own in on_page:
         new = again[own["subject"], own["point"]]
-        assert new["ours"] == pytest.approx(own["ours"], rel=1e-5)
+        assert new["ours"] == pytest.approx(own["ours"], rel=1e-5), "make results"
         assert (new["kind"], new["within"]) == (own["kind"], own["within"])
     assert {own["kind"] for own in on_page} == {"fitted", "predicted", "closed form"}

@@ -264,8 +264,7 @@ def _wear(result: Result) -> Section:
 
 
 def _queueing(result: Result, series: Series | None) -> Section:
-    summary = result.summary
-    queue = summary["queue"]
+    summary, queue = result.summary, result.summary["queue"]
     section = Section("queueing", "Queueing", columns="wide-narrow")
     if series is not None and len(series["start_s"]) > 1 and queue["mean_in_flight"]:
         section.add(queueing.in_flight(series))
@@ -277,9 +276,8 @@ def _queueing(result: Result, series: Series | None) -> Section:
 
 
 def _closed(summary: dict[str, Any]) -> Section:
-    return (
-        Section("closed", "Theory and data sheet", columns="one").add(closed.table(summary)).add(sheet.table(summary))
-    )
+    section = Section("closed", "Theory and data sheet", columns="one")
+    return section.add(closed.table(summary)).add(sheet.table(summary))
 
 
 def _scenario(result: Result) -> Section:
