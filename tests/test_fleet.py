@@ -265,7 +265,9 @@ def test_groups_unlike_each_other_are_all_looked_at() -> None:
         "bursts": [{"scope": "node", "per_year": 0.1, "probability": 0.5}],
     }
     found = {
-        engine: fleet.study({**said, "study": {"engine": engine, "elasticities": False, "lives": 2000}})["loss_by_year"][-1]
+        engine: fleet.study({**said, "study": {"engine": engine, "elasticities": False, "lives": 2000}})[
+            "loss_by_year"
+        ][-1]
         for engine in ("splitting", "crude")
     }
     rare, counted = found["splitting"]["group"], found["crude"]["group"]

@@ -115,7 +115,9 @@ def test_a_piece_of_an_erasure_coded_pool_is_a_part_of_its_objects(tmp_path: Pat
     plan = fleet.planned(fleet.read(said))
     assert plan.piece_bytes == 1000.0 and plan.data_pieces * plan.piece_bytes == 2000.0
     dump["erasure_code_profiles"] = {"two": {"k": "4", "m": "2"}}
-    with pytest.raises(outlast.ScenarioError, match=r"osd\.json: erasure_code_profiles\.two\.k = \"4\": \[code\] has 2"):
+    with pytest.raises(
+        outlast.ScenarioError, match=r"osd\.json: erasure_code_profiles\.two\.k = \"4\": \[code\] has 2"
+    ):
         fleet.planned(fleet.read(cluster(tmp_path, **{"osd.json": dump}) | {"code": {"data": 2, "parity": 1}}))
 
 

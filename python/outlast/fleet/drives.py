@@ -31,7 +31,9 @@ def hazard_of(settings: Settings) -> tuple[list[float], list[float]]:
     said = settings["drive"]
     if said["weibull_shape"]:
         if said["weibull_shape"] < LEAST_SHAPE:
-            raise settings.refused("drive.weibull_shape", said["weibull_shape"], f"must be 0, or {LEAST_SHAPE} and more")
+            raise settings.refused(
+                "drive.weibull_shape", said["weibull_shape"], f"must be 0, or {LEAST_SHAPE} and more"
+            )
         if said["weibull_scale"] < LEAST_SCALE:
             limit = f"must be at least {LEAST_SCALE} with a shape"
             raise settings.refused("drive.weibull_scale", said["weibull_scale"], limit)
@@ -86,7 +88,9 @@ def _rebuilt(settings: Settings, key: str) -> Settings:
     place = settings["repair"][key]
     for other in ("hours", "drive_mb_s"):
         if f"repair.{other}" in settings.given:
-            raise settings.refused(f"repair.{other}", settings["repair"][other], f"stands beside repair.{key}: give one")
+            raise settings.refused(
+                f"repair.{other}", settings["repair"][other], f"stands beside repair.{key}: give one"
+            )
     if key == "sweep" and settings["repair"]["result"]:
         raise settings.refused("repair.sweep", place, "stands beside repair.result: give one")
     if key == "result":

@@ -51,9 +51,7 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
             tell(sums.number)
         if not asked and sums.number >= LIVES_LEAST and sums.counts["events"] >= EVENTS_WANTED:
             break
-    return Lives(
-        sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes
-    )
+    return Lives(sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes)
 
 
 def check_events(fleet: Planned, lives: int = LIVES_LEAST) -> None:
