@@ -233,7 +233,7 @@ def test_changes_that_are_wrong_are_told_in_one_line(tmp_path: Path, change: str
 
 
 def test_a_change_of_preset_is_one(tmp_path: Path) -> None:
-    """What the file says itself stays; what its preset said does not."""
+    """Settings of the file itself stay; those of its preset do not."""
     settings = fleet.read({"preset": "netapp", "drive": {"capacity": 10**12}})
     changed = with_changes(settings, ("preset=alibaba",))
     assert [one["scope"] for one in changed["contagion"]] == ["node", "rack"]

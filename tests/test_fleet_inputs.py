@@ -94,7 +94,7 @@ def test_error_rates_by_age_come_from_a_sweep_and_wear_from_a_run(tmp_path: Path
 
 
 def test_a_fitted_drive_reaches_a_fleet(tmp_path: Path) -> None:
-    """`outlast fit`, `outlast run`, `outlast fleet`: measured write amplification → a preset → a run → years until wear-out."""
+    """`outlast fit`, `outlast run`, `outlast fleet`: write amplification → preset → run → years until wear."""
     rows = ["workload,user_gib,waf", "uniform,372.6,1.11", "uniform,521.7,1.28", "uniform,745.2,1.89"]
     (tmp_path / "measured.csv").write_text("\n".join(rows) + "\n")
     (tmp_path / "measured.toml").write_text('name = "a drive"\ncapacity = "800GB"\ncsv = "measured.csv"\n')

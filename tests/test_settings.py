@@ -61,7 +61,7 @@ def test_settings_do_not_grow_unnoticed() -> None:
 
 
 def test_the_reference_says_when_one_would_set_each() -> None:
-    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+    spec = importlib.util.spec_from_file_location("settings_reference", ROOT / "docs" / "settings_reference.py")
     assert spec is not None and spec.loader is not None
     pages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pages)

@@ -35,7 +35,7 @@ def spec(tiny: Path) -> dict[str, Any]:
 def test_it_finds_what_is_best_and_says_so(spec: dict[str, Any], tmp_path: Path) -> None:
     found = outlast.sweep(spec, tmp_path / "out", jobs=1)
     means = {point["point"]: point["figures"][WAF]["mean"] for point in found.points}
-    (best,) = found.summary["search"]["best"]
+    (best,) = found.best
     assert means[best] == min(means.values())
     # The ten points before the sampler knows anything are drawn; those after them lie where the best ones are.
     sizes = [int(point["values"]["device.ftl.capacity"].removesuffix("MiB")) for point in found.points]
@@ -182,6 +182,8 @@ def test_values_in_order_are_told_as_such(spec: dict[str, Any], tmp_path: Path) 
     assert choice is not None
     kinds = {name: type(each).__name__ for name, each in choice._trial.distributions.items()}
     assert list(kinds.values()) == ["IntDistribution", "CategoricalDistribution", "IntDistribution"]
+    choices = choice._trial.distributions["device.ftl.gc"].choices
+    assert choices == ('{"policy": "fifo"}', '{"policy": "greedy"}', "null"), "what the dashboard shows"
 
 
 @pytest.mark.parametrize(

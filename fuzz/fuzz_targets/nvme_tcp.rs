@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nvme::{
-    DeviceAnswer, DeviceFailure, DeviceOp, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
-    PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
-    ZoneReports,
+    ConfigurationFacts, DeviceAnswer, DeviceFailure, DeviceOp, HandleKind, HostQueue, NamespaceFacts,
+    NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts,
+    ZoneRefusal, ZoneReport, ZoneReports,
 };
 use outlast_nvme_tcp::TcpConnection;
 
@@ -52,9 +52,12 @@ fn offer(has_zones: bool) -> TargetOffer {
         capacity: BLOCKS * 512,
         namespaces: vec![first, second],
         placement: (!has_zones).then(|| PlacementFacts {
-            configurations: vec![vec![HandleKind::PersistentlyIsolated; 2]],
+            configurations: vec![ConfigurationFacts {
+                handles: vec![HandleKind::PersistentlyIsolated; 2],
+                reclaim_unit_bytes: 1 << 20,
+                time_limit_s: 0,
+            }],
             enabled: 0,
-            reclaim_unit_bytes: 1 << 20,
             handles: vec![0, 1],
         }),
     };

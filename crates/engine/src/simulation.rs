@@ -15,10 +15,10 @@ use crate::team::ThreadTeam;
 use crate::volume::ArrayVolume;
 use outlast_device::Device;
 use outlast_media::ConfigError;
-use outlast_scenario::{FillPattern, OverwritePattern, Scenario, TimingMode};
+use outlast_scenario::{Scenario, TimingMode};
 use outlast_ssd::Ssd;
-use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
-use outlast_workload::{RequestPacing, Workload, WorkloadTarget, ZonedTarget};
+use outlast_units::{Bytes, Nanos};
+use outlast_workload::{RequestPacing, Workload, WorkloadTarget};
 
 /// Does the same with a drive or an array.
 macro_rules! either {
@@ -35,9 +35,11 @@ mod result;
 mod save_prepared;
 mod state_tables;
 mod steps;
+mod target;
 
 use open_run::OpenRun;
 pub use steps::RunStatus;
+pub(crate) use target::target_of;
 
 /// A scenario that has been checked and built, ready to run.
 #[derive(Debug)]
@@ -226,58 +228,6 @@ fn duration_setting(scenario: &Scenario) -> &'static str {
         Some(_) => "workload.synthetic.duration",
         None => "workload",
     }
-}
-
-/// Address space of the workload of `scenario`: whole mapping units.
-///
-/// # Errors
-/// The first setting of the array that cannot work.
-pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigError> {
-    let unit = scenario.device.ftl.mapping_unit;
-    if let Some(zones) = zones_of(scenario)? {
-        let capacity = Bytes(zones.layout.sectors() * SECTOR_BYTES);
-        return Ok(WorkloadTarget { capacity, seed: scenario.seed, unit, handles: 0, zones: Some(zones) });
-    }
-    let capacity = match &scenario.array {
-        None => scenario.device.ftl.user_capacity(&scenario.device.geometry),
-        Some(array) => ArrayVolume::capacity(scenario, array)?,
-    };
-    let capacity = Bytes(capacity.0 / unit.0 * unit.0);
-    let handles = scenario.device.placement.as_ref().map_or(0, |own| own.handle_list().len() as u16);
-    Ok(WorkloadTarget { capacity, seed: scenario.seed, unit, handles, zones: None })
-}
-
-/// Zones of the drive of `scenario`; `None` where it has none.
-///
-/// # Errors
-/// An array of drives with zones, a preparation that overwrites, or a run without time; or zones that the drive cannot have.
-fn zones_of(scenario: &Scenario) -> Result<Option<ZonedTarget>, ConfigError> {
-    let Some(config) = &scenario.device.zones else { return Ok(None) };
-    if scenario.array.is_some() {
-        let limit =
-            "does not go with [array]: members are written anywhere, and zones at their write pointers only";
-        return Err(ConfigError::new("device.zones", "given", limit));
-    }
-    if scenario.precondition.overwrite != OverwritePattern::None {
-        let limit = "must be none with device.zones: zones are filled, and nothing in them is overwritten";
-        let value =
-            if scenario.precondition.overwrite == OverwritePattern::Random { "random" } else { "workload" };
-        return Err(ConfigError::new("precondition.overwrite", value, limit));
-    }
-    if scenario.run.timing == TimingMode::None {
-        let limit = "must be full with device.zones: their commands take time";
-        return Err(ConfigError::new("run.timing", "none", limit));
-    }
-    let ssd = Ssd::without_tables(scenario.device.clone(), scenario.seed)?;
-    let table = ssd.zones().expect("a drive with settings of zones has zones");
-    let (layout, random_write) = (*table.layout(), table.random_write());
-    let share = match scenario.precondition.fill {
-        FillPattern::None => 0.0,
-        FillPattern::Sequential => scenario.precondition.fill_fraction,
-    };
-    let filled = (f64::from(layout.zones) * share) as u32;
-    let open = config.max_open.unwrap_or(config.max_active);
-    Ok(Some(ZonedTarget { layout, active: config.max_active, open, filled, random_write }))
 }
 
 /// Prepares `device` by preconditioning, or by reading a snapshot.

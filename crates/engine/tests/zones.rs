@@ -266,7 +266,7 @@ fn random_write_areas_that_cannot_be_are_refused_with_value_and_limit() {
         (
             "random_write = { size = \"64KiB\", zones = 5 }",
             workload,
-            ["device.zones.random_write.zones: 5", "between 1 and device.zones.max_active, 4"],
+            ["device.zones.random_write.zones = 5", "between 1 and device.zones.max_active, 4"],
         ),
         ("", "rewrite_percent = 10", ["workload.zoned.rewrite_percent", "needs [device.zones.random_write]"]),
         (

@@ -40,7 +40,7 @@ fn rank(mut rows: Vec<Vec<u64>>) -> usize {
     found
 }
 
-/// A number of the field that looks like chance: any generator of this shape is maximally recoverable but for 1e-15 of them.
+/// A number of the field that looks like chance: any generator of this shape is maximally recoverable, except for 1e-15 of them.
 fn generic(row: u64, column: u64) -> u64 {
     outlast_units::rng::mix(row << 32 | column) % PRIME
 }

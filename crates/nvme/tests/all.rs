@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_nvme::{
-    DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind, HostQueue,
-    LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry,
-    SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports,
+    ConfigurationFacts, DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind,
+    HostQueue, LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent,
+    SubmissionEntry, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
+    ZoneReports,
 };
 use proptest::prelude::*;
 
@@ -43,9 +44,12 @@ fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
         capacity: first + 500 * 4096,
         namespaces,
         placement: (!has_zones).then(|| PlacementFacts {
-            configurations: vec![vec![HandleKind::InitiallyIsolated; 3]],
+            configurations: vec![ConfigurationFacts {
+                handles: vec![HandleKind::InitiallyIsolated; 3],
+                reclaim_unit_bytes: 1 << 20,
+                time_limit_s: 5,
+            }],
             enabled: 0,
-            reclaim_unit_bytes: 1 << 20,
             handles: vec![2, 0],
         }),
     };

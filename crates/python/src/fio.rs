@@ -32,6 +32,7 @@ fn fio_log(
             unit: Bytes(SECTOR_BYTES),
             handles: 128,
             zones: None,
+            namespaces: Vec::new(),
         };
         let log = spec.log(&target, Nanos(latency_ns), seed.is_none(), most).map_err(of_workload)?;
         let rows = log.requests.iter().map(|request| {

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 pub fn json_schema() -> Value {
     let mut schema = schemars::schema_for!(Scenario).to_value();
     drop_required(&mut schema);
+    if let Some(whole) = schema.as_object_mut() {
+        whole.insert("$id".to_owned(), json!("urn:outlast:schema:scenario:1"));
+    }
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         let extends = json!({
             "description": "What this scenario starts from: the name of a preset, or the path of another scenario from this \

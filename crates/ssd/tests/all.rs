@@ -23,6 +23,7 @@ mod map_cache;
 mod map_flush;
 mod mount;
 mod namespaces;
+mod on_chip;
 mod oracle;
 mod overlap;
 mod pauses;

@@ -27,6 +27,8 @@ struct Parts {
     /// Temperature of shut-down, pause before a state of rest in microseconds, and whether there is heat at all.
     heat: Option<(Option<u8>, Option<u64>, bool)>,
     handles: Option<Vec<HandleIsolation>>,
+    /// On-chip copies in a row, in the place of parity.
+    copies: Option<u8>,
 }
 
 fn parts() -> impl Strategy<Value = Parts> {
@@ -34,8 +36,10 @@ fn parts() -> impl Strategy<Value = Parts> {
     let map_cache = prop::option::weighted(0.6, (0u64..6, 0u32..4));
     let heat = (prop::option::of(65u8..75), prop::option::of(50u64..2000), any::<bool>());
     let handles = prop::option::weighted(0.3, isolations());
-    (slc_cache, map_cache, prop::option::of(heat), handles)
-        .prop_map(|(slc_cache, map_cache, heat, handles)| Parts { slc_cache, map_cache, heat, handles })
+    let copies = prop::option::weighted(0.4, 1u8..4);
+    (slc_cache, map_cache, prop::option::of(heat), handles, copies).prop_map(
+        |(slc_cache, map_cache, heat, handles, copies)| Parts { slc_cache, map_cache, heat, handles, copies },
+    )
 }
 
 impl Parts {
@@ -55,6 +59,11 @@ impl Parts {
         }
         if let Some((shutdown, rest, has_heat)) = self.heat {
             config = with_heat(config, shutdown, rest.map(Nanos::micros), has_heat);
+        }
+        if let Some(copies) = self.copies {
+            config.protection = None;
+            config.ftl.gc.relocation = GcRelocation::Own;
+            config.ftl.gc.on_chip_copies = copies;
         }
         match Ssd::new(config.clone(), 1) {
             Ok(_) => Some(config),

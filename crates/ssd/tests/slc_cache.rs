@@ -9,11 +9,11 @@ use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 
 /// Units of a superblock of the cache: a row in four of `tiny` with blocks of 12 pages.
-const CACHED: u32 = 32;
+pub(crate) const CACHED: u32 = 32;
 const UNITS: u32 = 1000;
 
 /// A cache of a third of the pages, of a drive with 24 superblocks of 96 units.
-fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
+pub(crate) fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
     let mut config = tiny();
     (config.geometry.pages_per_block, config.geometry.blocks_per_plane) = (12, 24);
     config.ftl.capacity = Some(Bytes(u64::from(UNITS) * 4096));
@@ -36,16 +36,16 @@ fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
     config
 }
 
-fn figures(ssd: &Ssd) -> SlcCacheFigures {
+pub(crate) fn figures(ssd: &Ssd) -> SlcCacheFigures {
     ssd.ftls().next().unwrap().space().slc_cache_figures().expect("the drive has a cache")
 }
 
-fn written(ssd: &Ssd) -> UnitsWritten {
+pub(crate) fn written(ssd: &Ssd) -> UnitsWritten {
     ssd.ftls().next().unwrap().figures().written
 }
 
 /// Writes units 0 to `units` in order at queue depth 16, from `start` on; returns the time for each `part` units, in nanoseconds, and the end.
-fn fill(ssd: &mut Ssd, start: Nanos, units: u32, part: u32) -> (Vec<u64>, Nanos) {
+pub(crate) fn fill(ssd: &mut Ssd, start: Nanos, units: u32, part: u32) -> (Vec<u64>, Nanos) {
     let mut ends = vec![start];
     for first in (0..units).step_by(part as usize) {
         let (_, end) = closed_loop(ssd, *ends.last().unwrap(), 16, part.min(units - first), |unit| {

@@ -7,8 +7,9 @@ use crate::support;
 use outlast_device::{
     Command, Device, Op, Outcome, PowerCycle, Tag, ZoneAction, ZoneId, ZoneState, ZoneTable,
 };
+use outlast_media::{DieDamage, DriveFault};
 use outlast_persist::{Reader, Restore, Writer, restore_foreign};
-use outlast_settings::drive::SsdConfig;
+use outlast_settings::drive::{MountConfig, SsdConfig};
 use outlast_settings::ftl::ProtectionConfig;
 use outlast_settings::zones::{FinishCost, RandomWriteConfig};
 use outlast_ssd::Ssd;
@@ -293,10 +294,11 @@ proptest! {
     #[test]
     fn areas_are_maps(
         steps in steps(), superblocks in 1..3u32, granules in prop::sample::select(vec![1u64, 2, 4]),
-        parity in any::<bool>(), cores in 1..3u16, free in any::<bool>(),
+        parity in any::<bool>(), cores in 1..3u16, free in any::<bool>(), mount in any::<bool>(),
     ) {
         let mut config = config(superblocks, granules);
         config.controller.flash_cores = cores;
+        config.mount = mount.then(MountConfig::default);
         if parity && cores == 1 {
             config.protection = Some(ProtectionConfig { data: 3, parity: 1, ..ProtectionConfig::default() });
         }
@@ -305,6 +307,35 @@ proptest! {
         }
         let mut host = Host::new(config);
         for step in steps {
+            host.step(&step);
+        }
+        host.check();
+    }
+}
+
+/// Eight dies of one plane with parity, so that a stripe bears the loss of one.
+fn striped() -> SsdConfig {
+    let mut config = config(1, 2);
+    config.geometry.channels = 4;
+    config.geometry.planes_per_die = 1;
+    config.geometry.blocks_per_plane = 54;
+    config.ftl.spare_blocks = 6;
+    config.protection = Some(ProtectionConfig { data: 7, parity: 1, ..ProtectionConfig::default() });
+    config
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// A die fails while areas are written, committed and lost power beside: nothing that was acknowledged is lost.
+    #[test]
+    fn areas_outlive_a_die(before in steps(), after in steps(), die in 0..8u16) {
+        let mut host = Host::new(striped());
+        for step in before {
+            host.step(&step);
+        }
+        host.ssd.inject(host.now, DriveFault { die, damage: DieDamage::Die });
+        for step in after {
             host.step(&step);
         }
         host.check();

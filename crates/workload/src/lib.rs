@@ -29,7 +29,7 @@ pub use fio::{FioJobs, FioSpec, JobLog, LoggedJob, LoggedRequest, job_variables,
 pub use input_file::InputFile;
 pub use job::{JobCompletion, JobInfo, JobStep};
 pub use placement::{PlacerFactory, UserPlacement, WriteBatch, WritePlacer};
-pub use request::{RequestSource, WorkloadRequest, WorkloadTarget, ZonedTarget};
+pub use request::{NamespaceTarget, RequestSource, WorkloadRequest, WorkloadTarget, ZonedTarget};
 pub use size_or_percent::SizeOrPercent;
 pub use spec::WorkloadSpec;
 pub use synthetic::{AddressPattern, ArrivalProcess, NamedMix, SizeMix, SizeWeight, SyntheticSpec};

@@ -41,7 +41,7 @@ pub trait RequestSource: Send {
 }
 
 /// Facts of the device and the run that a workload depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadTarget {
     /// Capacity that the host sees; a workload never addresses beyond it.
     pub capacity: Bytes,
@@ -53,6 +53,23 @@ pub struct WorkloadTarget {
     pub handles: u16,
     /// Zones of the device; `None` where it has none.
     pub zones: Option<ZonedTarget>,
+    /// Namespaces that a job may name, from number 1 on; a job that names none has the whole device.
+    pub namespaces: Vec<NamespaceTarget>,
+}
+
+/// Facts of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespaceTarget {
+    /// First byte on the device.
+    pub start: u64,
+    /// Capacity.
+    pub capacity: Bytes,
+    /// Bytes of a logical block.
+    pub block: Bytes,
+    /// True if it takes no writes.
+    pub read_only: bool,
+    /// Placement identifiers of the device behind its own, from 0 on; empty without flexible data placement.
+    pub identifiers: Vec<u16>,
 }
 
 /// Facts of a device with zones.

@@ -11,11 +11,18 @@
 use outlast_device::{Command, Op};
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{
-    FioSpec, RequestPacing, Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget, parse_job,
+    FioSpec, NamespaceTarget, RequestPacing, Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget,
+    parse_job,
 };
 
-pub(crate) const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0, zones: None };
+pub(crate) const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes::mib(64),
+    seed: 7,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 
 pub(crate) fn open(text: &str) -> Workload {
     parse_job(text, &TARGET).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -93,6 +100,50 @@ fn the_same_seed_gives_the_same_requests_and_another_others() {
     let spec = WorkloadSpec { fio: Some(spec), ..WorkloadSpec::default() };
     let mut pass = spec.open_pass(&TARGET, 1).unwrap();
     assert_ne!(all(&mut pass).iter().map(|r| r.command).collect::<Vec<_>>(), commands(&fixed, 7));
+}
+
+#[test]
+fn a_job_whose_file_is_a_namespace_has_its_range_and_its_handles() {
+    let space = |start, mib, read_only, identifiers: &[u16]| NamespaceTarget {
+        start,
+        capacity: Bytes::mib(mib),
+        block: Bytes::kib(4),
+        read_only,
+        identifiers: identifiers.to_vec(),
+    };
+    let namespaces = vec![space(0, 4, true, &[0]), space(4 << 20, 2, false, &[2, 1])];
+    let target = WorkloadTarget { handles: 3, namespaces, ..TARGET };
+    let commands = |text: &str| -> Vec<Command> {
+        let mut workload = parse_job(text, &target).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(workload.notes.is_empty(), "{:?}", workload.notes);
+        all(&mut workload).iter().map(|r| r.command).collect()
+    };
+    let written = commands("[a]\nfilename=/dev/ng0n2\nrw=write\nbs=4k\nfdp=1\nplids=1,0\n");
+    let sectors: Vec<u64> = written.iter().map(|command| command.lba.0).collect();
+    assert_eq!(sectors, (0..512).map(|unit| 8192 + unit * 8).collect::<Vec<_>>());
+    let placed: Vec<u16> = written.iter().map(|command| command.placement.0).take(3).collect();
+    assert_eq!(placed, [1, 2, 1]);
+    // Half of it from the middle on; without identifiers through the first handle. Reads name none.
+    let half = "[a]\nfilename=/dev/nvme0n2\noffset=50%\nrw=write\nbs=64k\n[b]\nfilename=/dev/nvme0n1\nnumber_ios=1\n";
+    let both = commands(half);
+    let (writes, reads): (Vec<Command>, Vec<Command>) =
+        both.into_iter().partition(|command| command.op == Op::Write);
+    assert_eq!((writes.len(), writes[0].lba.0, writes[0].placement.0), (16, 8192 + 2048, 2));
+    assert_eq!((reads.len(), reads[0].lba.0), (1, 0));
+    // Of a drive without namespaces every file is the whole drive, and so are files of other names.
+    assert_eq!(all(&mut open("[a]\nfilename=/dev/nvme0n2\nbs=1m\n")).len(), 64);
+    assert_eq!(commands("[a]\nfilename=/dev/sda\nbs=1m\n").len(), 64);
+    for (text, told) in [
+        ("[a]\nfilename=/dev/nvme0n3\n", "the drive has 2 namespaces"),
+        ("[a]\nfilename=/dev/nvme0n1\nrw=write\n", "write-protected"),
+        ("[a]\nfilename=/dev/nvme0n2\nbs=512\n", "whole blocks of the namespace, 4KiB"),
+        ("[a]\nfilename=/dev/nvme0n2\nbs=4k\noffset=512\n", "whole blocks of the namespace, 4KiB"),
+        ("[a]\nfilename=/dev/nvme0n2\nrw=write\nfdp=1\nplids=2\n", "placement handles"),
+        ("[a]\nfilename=/dev/nvme0n2\nsize=4m\n", "2MiB left"),
+    ] {
+        let refused = parse_job(text, &target).unwrap_err().to_string();
+        assert!(refused.contains(told), "{text}: {refused}");
+    }
 }
 
 #[test]

@@ -5,8 +5,14 @@ use outlast_device::Op;
 use outlast_units::{Bytes, Nanos};
 use outlast_workload::{FioSpec, JobLog, WorkloadTarget};
 
-const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::mib(64), seed: 7, unit: Bytes::kib(4), handles: 0, zones: None };
+const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes::mib(64),
+    seed: 7,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 
 /// The log of the jobs on a device that completes every request after `latency`.
 fn log(text: &str, latency: Nanos) -> JobLog {

@@ -6,8 +6,14 @@ use outlast_units::Bytes;
 use outlast_workload::{Workload, WorkloadRequest, WorkloadSpec, WorkloadTarget};
 use std::collections::BTreeSet;
 
-const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4), handles: 0, zones: None };
+const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes::gib(1),
+    seed: 42,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 
 fn spec(text: &str) -> WorkloadSpec {
     toml::from_str(&format!("[synthetic]\n{text}")).unwrap()

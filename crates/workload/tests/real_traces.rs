@@ -103,8 +103,14 @@ fn every_trace_reads_as_documented() {
 
 #[test]
 fn every_trace_replays_on_a_small_device_within_its_capacity() {
-    let target =
-        WorkloadTarget { capacity: Bytes::gib(2), seed: 1, unit: Bytes::kib(4), handles: 0, zones: None };
+    let target = WorkloadTarget {
+        capacity: Bytes::gib(2),
+        seed: 1,
+        unit: Bytes::kib(4),
+        handles: 0,
+        zones: None,
+        namespaces: Vec::new(),
+    };
     for row in ROWS {
         let Some(file) = trace(row.name) else { continue };
         for addresses in ["wrap", "fit"] {

@@ -14,8 +14,14 @@ use outlast_workload::{
 };
 use proptest::prelude::*;
 
-const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::gib(1), seed: 42, unit: Bytes::kib(4), handles: 0, zones: None };
+const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes::gib(1),
+    seed: 42,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 
 fn spec(text: &str) -> WorkloadSpec {
     toml::from_str(&format!("[synthetic]\n{text}")).unwrap()

@@ -17,8 +17,14 @@ use proptest::prelude::*;
 /// The requests of a table.
 fn read(text: &[u8], name: &str, spec: TraceSpec) -> Result<Vec<WorkloadRequest>, String> {
     let spec = TraceSpec { file: file(name, text), ..spec };
-    let target =
-        WorkloadTarget { capacity: Bytes(u64::MAX), seed: 0, unit: Bytes::kib(4), handles: 0, zones: None };
+    let target = WorkloadTarget {
+        capacity: Bytes(u64::MAX),
+        seed: 0,
+        unit: Bytes::kib(4),
+        handles: 0,
+        zones: None,
+        namespaces: Vec::new(),
+    };
     let workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() };
     let mut workload = workload.open(&target).map_err(|error| error.to_string())?;
     let mut out = Vec::new();

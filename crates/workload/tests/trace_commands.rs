@@ -128,7 +128,8 @@ fn a_column_of_handles_reaches_writes() {
         let message = read(spec("bad-handles", text), &target(false, 3)).unwrap_err();
         assert!(parts.iter().all(|part| message.contains(part)), "{text}: {message}");
     }
-    let twice = ColumnsSpec { names: [columns.names.clone(), vec!["handle".into()]].concat(), ..columns.clone() };
+    let twice =
+        ColumnsSpec { names: [columns.names.clone(), vec!["handle".into()]].concat(), ..columns.clone() };
     let spec = TraceSpec { columns: Some(twice), ..spec("handles-twice", text) };
     assert!(read(spec, &target(false, 3)).unwrap_err().contains("at most once"));
 }

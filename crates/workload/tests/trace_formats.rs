@@ -6,6 +6,7 @@
     reason = "tests fail by panicking, build small texts, and say what they skip"
 )]
 
+use crate::trace_settings::TARGET;
 use outlast_device::{Command, Op};
 use outlast_units::{Bytes, Lba, Nanos};
 use outlast_workload::{
@@ -92,7 +93,7 @@ proptest! {
         let found = if format == TraceFormat::Ascii {
             let spec = TraceSpec { file: file("roundtrip-ascii", &bytes), time_unit: Some(TimeUnit::Ns), address_unit: Some(AddressUnit::Sector), ..TraceSpec::default() };
             let mut workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }
-                .open(&WorkloadTarget { capacity: Bytes(u64::MAX), seed: 0, unit: Bytes::kib(4), handles: 0, zones: None }).unwrap();
+                .open(&WorkloadTarget { capacity: Bytes(u64::MAX), ..TARGET }).unwrap();
             let mut out = Vec::new();
             while workload.source.fill(&mut out, 16).unwrap() > 0 {}
             out
@@ -197,9 +198,6 @@ fn a_request_that_a_format_cannot_express_is_refused() {
         (1, 1, 3, vec!["/dev/x".to_owned()])
     );
 }
-
-pub(crate) const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes::mib(1), seed: 1, unit: Bytes::kib(4), handles: 0, zones: None };
 
 /// The requests of a trace with the given settings.
 pub(crate) fn replay(name: &str, text: &str, settings: &str) -> Result<Vec<WorkloadRequest>, WorkloadError> {

@@ -2,8 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::trace_formats::{TARGET, file, replay};
-use outlast_workload::{TraceSpec, WorkloadRequest, WorkloadSpec, trace_info};
+use crate::trace_formats::{file, replay};
+use outlast_units::Bytes;
+use outlast_workload::{TraceSpec, WorkloadRequest, WorkloadSpec, WorkloadTarget, trace_info};
+
+pub(crate) const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes::mib(1),
+    seed: 1,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 
 #[test]
 fn settings_select_order_place_and_repeat_the_records() {

@@ -83,7 +83,10 @@ class _File:
 
 
 def read(osd_dump: Path, pg_dump: Path, osd_tree: Path | None, pool: str, width: int, data: int) -> Map:
-    """The groups of a pool, whose code has `width` pieces, `data` of them with data. Raises `ScenarioError` with file, field and value for what is not as Ceph writes it."""
+    """The groups of a pool, whose code has `width` pieces, `data` of them with data.
+
+    Raises `ScenarioError` with file, field and value for what is not as Ceph writes it.
+    """
     dump = _File(osd_dump)
     number = _pool(dump, pool, width, data)
     osds = dump.rows(dump.whole, "", "osds", MOST_OSDS)

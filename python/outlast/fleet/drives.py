@@ -80,7 +80,12 @@ def with_results(settings: Settings) -> Settings:
     for key in ("result", "sweep"):
         if settings["repair"][key]:
             settings = _rebuilt(settings, key)
-    return settings
+    if settings["drive"]["retire_wear"] and not settings["drive"]["retire_years"]:
+        value = settings["drive"]["retire_wear"]
+        raise settings.refused("drive.retire_wear", value, "needs drive.result and drive.endurance")
+    # They have become numbers, which may be changed from here on.
+    files = {"result": "", "sweep": ""}
+    return settings.changed(drive=files | {"endurance": 0.0, "retire_wear": 0.0}, repair=files)
 
 
 def _rebuilt(settings: Settings, key: str) -> Settings:
@@ -105,7 +110,7 @@ def _rebuilt(settings: Settings, key: str) -> Settings:
 
 
 def _aged(settings: Settings) -> Settings:
-    """The mean UBER over the ages of the years looked at, from a sweep over P/E cycles and the cycles that a run takes."""
+    """The mean UBER over the ages of the years looked at: a sweep over P/E cycles, and the cycles that a run takes."""
     said = settings["drive"]
     place = said["sweep"]
     if "drive.uber" in settings.given:
@@ -159,9 +164,16 @@ def _worn(settings: Settings) -> Settings:
         if per_year is None or per_year <= 0:
             raise settings.refused("drive.result", place, "has no erasures in its measured time")
         years = said["endurance"] / per_year
+        if said["retire_wear"]:
+            if "drive.retire_years" in settings.given:
+                raise settings.refused(
+                    "drive.retire_years", said["retire_years"], "stands beside retire_wear: give one"
+                )
+            changes["retire_years"] = said["retire_wear"] * years
+            years = _worn_at(settings, years)
         if said["afr_by_age"] or said["weibull_shape"]:
             raise settings.refused("drive.endurance", said["endurance"], "stands beside afr, not beside rates by age")
-        changes = {"ages": [0.0, min(years, 9999.0)], "afr_by_age": [said["afr"], said["wear_afr"]]}
+        changes |= {"ages": [0.0, min(years, 9999.0)], "afr_by_age": [said["afr"], said["wear_afr"]]}
     uber = _found(summary, "reliability", "uber_exact")
     if isinstance(uber, (int, float)) and "drive.uber" not in settings.given:
         if not 0 <= uber <= MOST_UBER:
@@ -173,6 +185,28 @@ def _worn(settings: Settings) -> Settings:
             "drive.result", place, "gives nothing: set drive.endurance, or measure a drive that errs"
         )
     return settings.changed(drive=changes)
+
+
+def _worn_at(settings: Settings, years: float) -> float:
+    """Years until a drive has had its endurance, of which it would have a like part in each of `years`.
+
+    With `parity_percent` members wear by the parity that they hold, and change places when one is replaced: in the
+    steady state each is the youngest for a part of its life, then the second youngest, up to the oldest (Balakrishnan
+    et al., "Differential RAID", EuroSys 2010, section 3.3).
+    """
+    said = settings["drive"]
+    if not said["parity_percent"]:
+        return years
+    try:
+        rates = models.aging_rates(said["parity_percent"], max(round(sum(said["parity_percent"]) / 100.0), 1))
+    except models.ModelError as error:
+        raise settings.refused("drive.parity_percent", said["parity_percent"], str(error)) from error
+    # From the youngest, which is the last, to the oldest.
+    pace = np.sort(np.asarray(rates)) / np.mean(rates)
+    life = said["retire_wear"] * years
+    moments = np.linspace(0.0, life, pace.size + 1)
+    wear = np.concatenate(([0.0], np.cumsum(pace))) * life / pace.size / years
+    return float(np.interp(1.0, wear, moments)) if wear[-1] >= 1.0 else years + life
 
 
 def cycles_per_year(summary: dict[str, Any], dwpd: float = 0.0) -> float | None:

@@ -61,6 +61,23 @@ TABLES: dict[str, dict[str, Key]] = {
         "retire_years": Key(
             "number", 0.0, "age in years at which a drive is replaced before it fails; 0 for never", 0.0, 100.0
         ),
+        "retire_wear": Key(
+            "number",
+            0.0,
+            "the same by wear: share of `endurance`, with `result`; 0 for never, above 1 for late",
+            0.0,
+            10.0,
+        ),
+        "ages_apart": Key(
+            "flag",
+            False,
+            "members of a group begin with ages spread over a life, as one replacement after the other brings",
+        ),
+        "parity_percent": Key(
+            "list",
+            [],
+            "stripes in which each member has parity, the oldest first (Diff-RAID), with `ages_apart`; in per cent",
+        ),
         "result": Key("file", "", "result of `outlast run`, whose wear and error rates a drive has"),
         "endurance": Key("number", 0.0, "P/E cycles after which wear-out begins, with `result`", 0.0, 1e7),
         "dwpd": Key(

@@ -9,7 +9,8 @@ from itertools import accumulate
 from math import sqrt
 from typing import Any
 
-from outlast.fleet.plan import YEAR_HOURS, Planned, planned
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.plan import Planned, planned
 from outlast.fleet.reading import Settings
 
 EVENTS_WANTED = 1_000_000

@@ -7,49 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from outlast import _core, models
+from outlast import _core
 from outlast.errors import ScenarioError
 from outlast.fleet import ceph, drives
 from outlast.fleet.keys import SCOPES
+from outlast.fleet.layout import YEAR_HOURS, Layout
 from outlast.fleet.reading import Settings
+from outlast.fleet.rebuilds import read_failure_of, rebuild_hours
 
-YEAR_HOURS = 8760.0
 LEAST_FRAILTY = 1e-9
 """Variance below which all batches are alike."""
 MOST_DRIVES = 4_000_000
 MOST_PIECES = 64_000_000
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Places of drives, and the drives of each group."""
-
-    node: list[int]
-    rack: list[int]
-    site: list[int]
-    groups: NDArray[np.uint32]
-    """Drives of each group, one after the other."""
-    width: int
-    """Pieces of a group."""
-    piece_bytes: float | None
-    """Bytes of a piece, if the map of a real cluster says so."""
-
-    @property
-    def drives(self) -> int:
-        """Drives, those without data included."""
-        return len(self.node)
-
-    @property
-    def count(self) -> int:
-        """Groups."""
-        return self.groups.size // self.width
-
-    @property
-    def pieces_of_drive(self) -> float:
-        """Mean pieces of the drives that have some."""
-        return float(self.groups.size / max(np.unique(self.groups).size, 1))
 
 
 @dataclass(frozen=True)
@@ -166,11 +136,13 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     hazard = drives.hazard_of(settings)
     piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive
     hours, sharing = rebuild_hours(settings, layout, piece_bytes, read_pieces)
-    read_failure = _read_failure(settings, piece_bytes, read_pieces)
+    read_failure = read_failure_of(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
     plan["repair"]["sharing"] = sharing
-    if said["age_spread"]:
+    if said["ages_apart"]:
+        age = _ages_apart(settings, layout)
+    elif said["age_spread"]:
         # Evenly, in an order that has nothing to do with places.
         spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
         age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
@@ -196,6 +168,19 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
         float(np.mean(frailty)),
         sharing,
     )
+
+
+def _ages_apart(settings: Settings, layout: Layout) -> list[float]:
+    """Ages in hours of members of a group, spread evenly over the life of a drive that is replaced for its age."""
+    said = settings["drive"]
+    if settings["placement"]["kind"] != "aligned" or not said["retire_years"] or said["age_spread"] or said["age"]:
+        limit = "needs placement.kind = aligned and drive.retire_years or retire_wear, without age and age_spread"
+        raise settings.refused("drive.ages_apart", said["ages_apart"], limit)
+    age = np.zeros(layout.drives)
+    # Which member is the oldest differs from group to group.
+    place = (np.arange(layout.groups.size) + np.arange(layout.groups.size) // layout.width) % layout.width
+    age[layout.groups] = place * said["retire_years"] / layout.width * YEAR_HOURS
+    return [float(each) for each in age]
 
 
 def _plan(
@@ -238,58 +223,6 @@ def _plan(
         "read_failure": read_failure,
         "retire_at": said["retire_years"] * YEAR_HOURS or None,
     }
-
-
-def rebuild_hours(
-    settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int
-) -> tuple[float, dict[str, Any] | None]:
-    """Hours of the rebuild of one drive while nothing else is rebuilt, and what others take of the same bandwidths.
-
-    Where a drive has one piece, a new drive is written as fast as its bandwidth allows. Else each drive that shares
-    data with it reads and writes a part. The networks of nodes and racks carry what is read and written.
-    """
-    repair = settings["repair"]
-    if repair["hours"]:
-        return float(repair["hours"]), None
-    pieces = layout.pieces_of_drive
-    whole = piece_bytes * pieces
-    moved = whole * (read_pieces + 1)
-    per_hour = 3600e6
-    # Drives that have a piece of some group in common with a drive.
-    others = min(layout.drives - 1, pieces * (layout.width - 1))
-    alone = whole / (repair["drive_mb_s"] * per_hour)
-    is_spread = pieces > 1.0
-    # A drive of its own is written by its rebuild alone, and what others read serves all that miss a piece.
-    by_drives = moved / (max(others, 1.0) * repair["drive_mb_s"] * per_hour) if is_spread else 0.0
-    parts = [by_drives]
-    hours = by_drives if is_spread else alone
-    domains = {"node_mb_s": layout.node, "rack_mb_s": [layout.rack[node] for node in layout.node]}
-    for key, of_drive in domains.items():
-        if repair[key]:
-            count = min(len(set(of_drive)), others + 1)
-            # On a drive of its own, all that is read and written passes its node.
-            busiest = moved / count if is_spread else moved
-            parts.append(busiest / (repair[key] * per_hour))
-            hours = max(hours, parts[-1])
-        else:
-            parts.append(0.0)
-    if not repair["contention"] or repair["mode"] == "serial" or not any(parts):
-        return float(hours), None
-    return float(hours), {"parts": [float(part / hours) for part in parts], "is_spread": is_spread}
-
-
-def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
-    """Probability that the rebuild of a piece on which all depends meets unreadable data.
-
-    Bits fail when read (Reparo, Equation 2), and latent errors have appeared since the last scrub, half of its interval
-    ago in the mean.
-    """
-    said = settings["drive"]
-    bits = piece_bytes * read_pieces * 8
-    of_bits = float(models.read_failure(said["uber"], bits))
-    share = piece_bytes / (said["capacity"] * said["used"])
-    latent = said["latent_per_year"] * said["scrub_days"] / 365.0 / 2.0 * read_pieces * share
-    return float(1.0 - (1.0 - of_bits) * np.exp(-latent))
 
 
 def _batches(settings: Settings, drives: int) -> tuple[list[float], list[int]]:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from outlast import models
-from outlast.fleet.lives import Z, Lives, check_events, wilson
-from outlast.fleet.plan import YEAR_HOURS, Planned
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.lives import Lives, Z, check_events, wilson
+from outlast.fleet.plan import Planned
 
 GROUPS_ALIKE, GROUPS_UNLIKE = 40, 4000
-"""Most groups that a rare-event method looks at: of declustered groups; and where nodes, batches or ages differ, too."""
+"""Most groups that a rare-event method looks at: declustered; and where nodes, batches or ages differ, too."""
 PATHS_LEAST = 10
 """Fewest paths of a repetition."""
 
@@ -42,7 +43,7 @@ def obstacles(fleet: Planned) -> list[str]:
         "the code is none of any m pieces": fleet.code["kind"] != "mds",
         "groups share drives": not fleet.plan.is_disjoint,
         "repair times are not exponential": repair["distribution"] != "exponential",
-        "failures depend on age": len(fleet.hazard[1]) > 1 or bool(said["retire_years"]),
+        "failures depend on age": len(fleet.hazard[1]) > 1,
         "batches differ": bool(said["frailty"]),
         "failures come together": bool(fleet.settings["bursts"] or fleet.settings["contagion"]),
         "some failures are repaired by drives": bool(said["die_share"] and said["die_repair"]),
@@ -59,8 +60,7 @@ def exact(fleet: Planned) -> list[float]:
     rate = fleet.hazard[1][0]
     if code["parity"] == 0:
         # The first failure loses data: no chain of one state is needed, nor has one drive a chain.
-        alone = [-expm1(-rate * YEAR_HOURS * year * code["data"]) for year in range(1, fleet.settings["years"] + 1)]
-        return alone
+        return [-expm1(-rate * YEAR_HOURS * year * code["data"]) for year in range(1, fleet.settings["years"] + 1)]
     years = [YEAR_HOURS * year for year in range(1, fleet.settings["years"] + 1)]
     if rate == 0.0:
         return [0.0] * len(years)
@@ -127,7 +127,13 @@ def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:
 def chosen_groups(fleet: Planned) -> list[int]:
     """Groups that stand for all: one if they are alike; else all, or as many as paths can begin with, by chance."""
     said, groups = fleet.settings["drive"], fleet.plan.groups
-    unlike = said["frailty"] or said["age_spread"] or fleet.settings["bursts"] or fleet.settings["contagion"]
+    unlike = (
+        said["ages_apart"]
+        or said["frailty"]
+        or said["age_spread"]
+        or fleet.settings["bursts"]
+        or fleet.settings["contagion"]
+    )
     if fleet.plan.is_disjoint and not unlike:
         return [0]
     most = GROUPS_UNLIKE if unlike else GROUPS_ALIKE

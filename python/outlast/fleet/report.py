@@ -21,10 +21,14 @@ def page(result: dict[str, Any]) -> str:
         f'<div class="mark">Outlast</div><h1>{text(result["name"])}</h1><p class="about">{text(about)}</p>'
         f'<ul class="found"><li>{text(sentence)}</li></ul>'
     )
-    sections = [_losses(result), _changes(result), _causes(result), _life(result), _cost(result)]
     return document(
-        f"{result['name']} · Outlast", header, sections, f"Outlast {text(named())} · computed and simulated"
+        f"{result['name']} · Outlast", header, sections(result), f"Outlast {text(named())} · computed and simulated"
     )
+
+
+def sections(result: dict[str, Any]) -> list[Section]:
+    """The parts of the page; those that have nothing to show are empty."""
+    return [_losses(result), _changes(result), _causes(result), _life(result), _cost(result)]
 
 
 def _losses(result: dict[str, Any]) -> Section:

@@ -7,8 +7,9 @@ from math import expm1, log1p, log10
 from typing import Any
 
 from outlast.fleet import elasticity
+from outlast.fleet.layout import YEAR_HOURS
 from outlast.fleet.lives import Lives, played, wilson
-from outlast.fleet.plan import YEAR_HOURS, Planned, planned, scope_sizes
+from outlast.fleet.plan import Planned, planned, scope_sizes
 from outlast.fleet.presets import PRESETS
 from outlast.fleet.rare import Found, counted, losses
 from outlast.fleet.reading import FleetLike, Settings, read

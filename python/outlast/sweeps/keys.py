@@ -155,6 +155,7 @@ def schema() -> dict[str, Any]:
     whole["if"] = {"required": ["method"], "properties": {"method": {"enum": list(DRAWN)}}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:outlast:schema:sweep:1",
         "title": "Sweep",
         "description": "One scenario at many points: a sweep file of Outlast.",
         **whole,

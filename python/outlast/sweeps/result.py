@@ -80,6 +80,12 @@ class Sweep:
         return listed
 
     @property
+    def best(self) -> list[int]:
+        """The numbers of the best points of a search: the best of one aim, the front of several; else none."""
+        listed: list[int] = self.summary.get("search", {}).get("best", [])
+        return listed
+
+    @property
     def failed(self) -> list[dict[str, Any]]:
         """The runs that gave nothing: `point`, `repeat`, `error`."""
         listed: list[dict[str, Any]] = self.summary["failed"]

@@ -17,6 +17,7 @@ from typing import Any
 
 from outlast.errors import OutputError, ScenarioError
 from outlast.report.sweep import scale
+from outlast.sweeps.plan import axis_label
 from outlast.sweeps.spec import Axis, Spec
 
 JOURNAL = "optuna.journal"
@@ -133,10 +134,12 @@ def _storage(folder: Path) -> Any:
 def _value(trial: Any, axis: Axis) -> Any:
     """The value of an axis: a number of its range, or one of its values by their place."""
     if axis.values is not None:
-        ordered = _is_ordered(list(axis.values))
-        places = range(len(axis.values))
-        place = trial.suggest_int(axis.name, 0, places[-1]) if ordered else trial.suggest_categorical(axis.name, places)
-        return axis.values[place]
+        if _is_ordered(list(axis.values)):
+            return axis.values[trial.suggest_int(axis.name, 0, len(axis.values) - 1)]
+        # By their labels, which the dashboard shows; by number where two are alike.
+        labels = [str(axis_label(axis, value)) for value in axis.values]
+        labels = labels if len(set(labels)) == len(labels) else [str(index) for index in range(len(labels))]
+        return axis.values[labels.index(trial.suggest_categorical(axis.name, labels))]
     assert axis.start is not None
     assert axis.stop is not None
     is_log = axis.scale == "log"

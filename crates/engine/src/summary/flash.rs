@@ -3,6 +3,7 @@
 use crate::batch_means::{ConfidenceInterval, interval};
 use crate::counts::DriveCounts;
 use crate::facts::RunFacts;
+use crate::summary::host::is_zero;
 use crate::window::TimeWindow;
 use outlast_ftl::{ByProgramCause, PagesRead, ProgramCause};
 use outlast_settings::drive::SsdConfig;
@@ -77,6 +78,9 @@ pub struct FlashOperations {
     pub erases: u64,
     pub multi_plane_programs: u64,
     pub suspends: u64,
+    /// Program units that relocation copied on the chip; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_chip_copies: u64,
     pub by_cause: FlashByCause,
 }
 
@@ -172,6 +176,7 @@ pub(super) fn flash_of(counts: &DriveCounts, config: &SsdConfig) -> FlashOperati
         erases: drives.erases,
         multi_plane_programs: drives.multi_plane_programs,
         suspends: drives.suspends,
+        on_chip_copies: drives.on_chip_copies,
         by_cause: FlashByCause {
             reads: drives.reads,
             programs: counts.written.map(|units| units as f64 * per_unit),

@@ -89,6 +89,7 @@ fn opens(scenario: &Scenario) {
         unit: scenario.device.ftl.mapping_unit,
         handles: scenario.device.placement.as_ref().map_or(0, |own| own.handle_list().len() as u16),
         zones: None,
+        namespaces: Vec::new(),
     };
     let workload =
         scenario.workload.open(&target).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));

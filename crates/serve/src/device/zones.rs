@@ -108,3 +108,25 @@ impl ServedDevice {
 pub(crate) fn write_offset(zone: &ZoneDescriptor) -> Option<u64> {
     zone.write_pointer.map(|lba| lba.0 * outlast_units::SECTOR_BYTES)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ZoneMap;
+    use outlast_device::{Op, ZoneId, ZoneLayout, ZoneLimits, ZoneState, ZoneTable};
+    use outlast_units::Lba;
+
+    #[test]
+    fn a_cell_shows_the_zone_that_asks_for_most_attention() {
+        let layout = ZoneLayout { zones: 5, size: 16, capacity: 10, block: 1 };
+        let mut table = ZoneTable::new(layout, ZoneLimits { open: 2, active: 3 });
+        table.write(Op::Write, Lba(16), 4).unwrap();
+        table.write(Op::Write, Lba(32), 10).unwrap();
+        table.give_up(ZoneId(4), ZoneState::ReadOnly);
+        let map = ZoneMap::of(&table, 8);
+        assert_eq!(map.states, ["empty", "implicitly-open", "full", "empty", "read-only"]);
+        assert_eq!((map.per_cell, &map.written[..]), (1, &[0, 40, 100, 0, 0][..]));
+        let coarse = ZoneMap::of(&table, 2);
+        assert_eq!(coarse.states, ["implicitly-open", "read-only"]);
+        assert_eq!((coarse.per_cell, &coarse.written[..]), (3, &[46, 0][..]));
+    }
+}

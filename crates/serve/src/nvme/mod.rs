@@ -11,12 +11,12 @@ use std::slice;
 use std::sync::Arc;
 
 use outlast_nvme::{
-    FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, RandomAreaFacts,
-    SubsystemFacts, TargetOffer, ZoneFacts,
+    ConfigurationFacts, FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
+    PortFacts, RandomAreaFacts, SubsystemFacts, TargetOffer, ZoneFacts,
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::{HandleIsolation, PlacementConfig};
-use outlast_units::SECTOR_BYTES;
+use outlast_units::{Nanos, SECTOR_BYTES};
 
 use crate::net::ListenAddress;
 use crate::protocol::{
@@ -136,6 +136,11 @@ fn identifiers(placement: &PlacementConfig) -> Vec<u16> {
     (0..placement.handle_list().len() as u16).collect()
 }
 
+/// Seconds, rounded up: 0 stands for no limit.
+pub(super) fn whole_seconds(time: Nanos) -> u32 {
+    u32::try_from(time.0.div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
+}
+
 fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> PlacementFacts {
     let kind = |isolation: &HandleIsolation| match isolation {
         HandleIsolation::InitiallyIsolated => HandleKind::InitiallyIsolated,
@@ -145,10 +150,13 @@ fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> Placemen
         configurations: placement
             .configurations
             .iter()
-            .map(|own| own.handles.iter().map(kind).collect())
+            .map(|own| ConfigurationFacts {
+                handles: own.handles.iter().map(kind).collect(),
+                reclaim_unit_bytes: facts.reclaim_unit.0 * u64::from(own.superblocks),
+                time_limit_s: own.time_limit.map_or(0, whole_seconds),
+            })
             .collect(),
         enabled: placement.configuration,
-        reclaim_unit_bytes: facts.reclaim_unit.0,
         handles: placement.handle_list(),
     }
 }

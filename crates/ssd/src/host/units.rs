@@ -263,6 +263,9 @@ impl Ssd {
             unit = content;
         }
         self.cores[core].enter(now, &mut self.context, write, unit);
+        if self.handles.has_limit() {
+            self.note_unit(now, core, write.stream);
+        }
         if self.context.zones.is_some() {
             self.context.left_queue(now, core, write.work, false);
         }

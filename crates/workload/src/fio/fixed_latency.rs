@@ -140,8 +140,14 @@ mod tests {
         let job = "[rate]\nioengine=io_uring\nrw=randwrite\nbs=4k\niodepth=64\nrate_iops=2000\nrate_process=poisson\nnumjobs=3\n\
                    io_submit_mode=offload\ntime_based=1\nruntime=100s\n";
         let spec = FioSpec { job: Some(job.to_string()), ..FioSpec::default() };
-        let target =
-            WorkloadTarget { capacity: Bytes(1 << 30), seed: 1, unit: Bytes(512), handles: 0, zones: None };
+        let target = WorkloadTarget {
+            capacity: Bytes(1 << 30),
+            seed: 1,
+            unit: Bytes(512),
+            handles: 0,
+            zones: None,
+            namespaces: Vec::new(),
+        };
         let jobs = spec.open(&target, PassSeeds::new(&target, 0)).expect("a workload").jobs.expect("jobs");
         let mut paced = FixedLatencyJobs::new(jobs, Nanos::micros(100));
         for _ in 0..2000 {

@@ -2,8 +2,10 @@
 
 use super::data_placement::PlacementPlan;
 use super::job_options::{AccessKind, AccessPlan, RateProcess};
+use super::job_space::JobSpace;
 use super::rand::JobSeeds;
 use super::zbd::ZbdPlan;
+use outlast_device::Command;
 
 /// The checked plan of a job.
 #[derive(Debug)]
@@ -44,6 +46,8 @@ pub(super) struct JobPlan {
     pub(super) fua: bool,
     /// Placement identifiers of writes; absent: none.
     pub(super) placement: Option<PlacementPlan>,
+    /// The namespace that the job's file is; absent: the whole device.
+    pub(super) space: Option<JobSpace>,
     /// Zones; absent without `zonemode=zbd`.
     pub(super) zbd: Option<ZbdPlan>,
     /// True if every pass begins with the same seeds.
@@ -51,6 +55,15 @@ pub(super) struct JobPlan {
 }
 
 impl JobPlan {
+    /// What a command of the job is to the device.
+    #[inline]
+    pub(super) fn on_device(&self, mut command: Command) -> Command {
+        if let Some(space) = &self.space {
+            space.place(&mut command);
+        }
+        command
+    }
+
     pub(super) fn writes(&self) -> bool {
         matches!(self.rw, AccessKind::Write | AccessKind::Mixed)
     }

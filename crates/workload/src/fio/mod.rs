@@ -17,6 +17,7 @@ mod idle;
 mod job_log;
 mod job_options;
 mod job_plan;
+mod job_space;
 mod jobs;
 mod key_lists;
 mod keys;

@@ -5,13 +5,14 @@ mod job_check;
 use super::engines::SYNCHRONOUS;
 use super::fixed_latency::UntimedJobs;
 use super::idle;
-use super::job_options::JobOptions;
+use super::job_options::{AccessKind, JobOptions};
+use super::job_space::{self, JobSpace};
 use super::jobs::{FioJob, FioJobs};
 use super::parse::refused;
 use super::rand::JobSeeds;
 use super::zbd::{self, HostZones};
 use crate::pass::PassSeeds;
-use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget};
+use crate::{NamespaceTarget, RequestPacing, Workload, WorkloadError, WorkloadTarget};
 use job_check::JobCheck;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES, rng::mix, rng::sub_seed};
 use std::ops::Range;
@@ -59,23 +60,57 @@ pub(super) fn open(
             group += 1;
         }
         check_wait_for(sections, index).map_err(|refusal| error(section, refusal))?;
+        let own = namespace_of(section, target).map_err(|refusal| error(section, refusal))?;
+        let narrowed = own.map(|own| narrowed(target, own));
+        let start = own.map_or(0, |own| own.start);
+        let target = narrowed.as_ref().unwrap_or(target);
         for clone in 0..section.numjobs {
-            let check = JobCheck { options: section, target, clone };
+            let check = JobCheck { options: section, target, clone, space: own.map(JobSpace::new) };
             // fio counts its threads from 1 and seeds each by its number.
             let thread = jobs.len() as u64 + 1;
             let plan =
                 check.plan(seeds(section, thread, seed_origin)).map_err(|refusal| error(section, refusal))?;
-            let (start, end) = (plan.access.start, plan.access.start + plan.access.length);
-            footprint = footprint.start.min(start)..footprint.end.max(end);
+            let first = start + plan.access.start;
+            footprint = footprint.start.min(first)..footprint.end.max(first + plan.access.length);
             jobs.push(check.job(group, plan));
         }
         add_section_notes(section, &mut notes);
     }
-    add_file_note(sections, &mut notes);
+    if target.namespaces.is_empty() {
+        add_file_note(sections, &mut notes);
+    }
     notes.extend(idle::notes(sections, &jobs)?);
     let zones =
         zbd::shared(sections, target, jobs.len()).map_err(|(at, refusal)| error(&sections[at], refusal))?;
     Ok(workload(sections, jobs, zones, footprint, notes))
+}
+
+/// The namespace of `target` that the file of a section is; `None`: the whole device.
+fn namespace_of<'a>(
+    section: &JobOptions,
+    target: &'a WorkloadTarget,
+) -> Result<Option<&'a NamespaceTarget>, RefusedOption> {
+    let Some(name) = &section.filename else { return Ok(None) };
+    let count = target.namespaces.len();
+    let own = job_space::named(name, target).map_err(|_| {
+        ("filename", name.clone(), format!("the drive has {count} namespaces, /dev/nvme0n1 and so on"))
+    })?;
+    let Some(own) = own else { return Ok(None) };
+    let writes = section.rw != AccessKind::Read;
+    if own.read_only && writes {
+        return Err(("filename", name.clone(), "names a namespace that is write-protected".to_owned()));
+    }
+    Ok(Some(own))
+}
+
+/// The target of a job in namespace `own`.
+fn narrowed(target: &WorkloadTarget, own: &NamespaceTarget) -> WorkloadTarget {
+    WorkloadTarget {
+        capacity: own.capacity,
+        handles: own.identifiers.len() as u16,
+        namespaces: Vec::new(),
+        ..target.clone()
+    }
 }
 
 /// The seeds of job number `thread`, counted from 1. Zero in place of a seed of the scenario leaves fio's own seeds unchanged.

@@ -289,10 +289,10 @@ impl RunningJob {
             Some(placement) if op == Op::Write => placement.id(range.offset),
             _ => PlacementId::default(),
         };
-        Command {
+        self.plan.on_device(Command {
             fua: self.plan.fua && op == Op::Write,
             placement,
             ..Command::new(op, Lba(range.offset / SECTOR_BYTES), (range.bytes / SECTOR_BYTES) as u32)
-        }
+        })
     }
 }

@@ -106,6 +106,7 @@ def _fit(
     from outlast.products.fit.page import page
     from outlast.products.fit.preset import to_toml
     from outlast.products.fit.record import to_dict
+    from outlast.schemas import hint
 
     page_file = report or out.with_suffix(".html")
     for place in (out, page_file):
@@ -118,7 +119,7 @@ def _fit(
                 bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
-    write_file(out, to_toml(done))
+    write_file(out, hint() + to_toml(done))
     write_file(page_file, page(done))
     if as_json:
         print_json(to_dict(done, out, page_file))

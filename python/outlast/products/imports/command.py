@@ -125,6 +125,7 @@ def _write(draft: Draft, out: Path | None, *inputs: Path) -> None:
     """Checks a draft as a run would, and writes it with what it lacks."""
     from outlast.output import check_file, check_not_read, write_file
     from outlast.products.imports.check import check_draft
+    from outlast.schemas import hint
 
     if out is not None:
         check_file(out)
@@ -134,7 +135,7 @@ def _write(draft: Draft, out: Path | None, *inputs: Path) -> None:
     if out is None:
         click.echo(text, nl=False)
     else:
-        write_file(out, text)
+        write_file(out, hint() + text)
         click.echo(f"written: {out}", err=True)
     if draft.unmatched:
         click.echo(f"{len(draft.unmatched)} parameters have no counterpart; what they would change:", err=True)

@@ -4,6 +4,7 @@ use super::RefusedOption;
 use crate::fio::engines::SYNCHRONOUS;
 use crate::fio::job_options::{AccessKind, AccessPlan, DEFAULT_BLOCK, JobOptions, LawSpec, RequestSizes};
 use crate::fio::job_plan::JobPlan;
+use crate::fio::job_space::JobSpace;
 use crate::fio::jobs::FioJob;
 use crate::fio::offsets::TRIM;
 use crate::fio::rand::JobSeeds;
@@ -22,6 +23,8 @@ pub(super) struct JobCheck<'a> {
     pub(super) target: &'a WorkloadTarget,
     /// Number of the clone, from 0.
     pub(super) clone: u32,
+    /// The namespace whose capacity and identifiers the target has.
+    pub(super) space: Option<JobSpace>,
 }
 
 impl JobCheck<'_> {
@@ -131,6 +134,14 @@ impl JobCheck<'_> {
         let sizes = self.sizes()?;
         let smallest = sizes.iter().map(|sizes| sizes.least).min().unwrap_or(DEFAULT_BLOCK);
         let (start, length) = self.region(smallest)?;
+        if let Some((bytes, block)) = self
+            .space
+            .as_ref()
+            .and_then(|space| space.partial(sizes.iter().map(|sizes| sizes.least).chain([start])))
+        {
+            let expected = format!("must be of whole blocks of the namespace, {block}, and so must offset");
+            return Err(("bs", format!("{bytes} bytes"), expected));
+        }
         let used: &[usize] = match options.rw {
             AccessKind::Read => &[0],
             AccessKind::Write => &[1],
@@ -265,6 +276,7 @@ impl JobCheck<'_> {
             end_fsync: options.end_fsync,
             fua: options.fua,
             placement: options.placement.plan(self.target.handles)?,
+            space: self.space.clone(),
             zbd,
             // A `randseed` makes fio continue its streams from pass to pass.
             reseeds: options.repeatable && options.randseed.is_none(),
