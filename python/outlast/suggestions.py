@@ -30,7 +30,7 @@ def hint(name: object, known: Iterable[str], words: FieldWords | None = None, pl
 
 
 def are_alike(name: str, other: str) -> bool:
-    """True if two names are the same but for case, punctuation and fillers such as `num`."""
+    """True if two names are the same without case, punctuation and fillers such as `num`."""
     return _folded(name) == _folded(other) or _telling(name) == _telling(other) != ()
 
 
