@@ -20,7 +20,7 @@ _OTHERS = {
     "fleet": re.compile(rb"^\[(cluster|code|prices)\]|^\[\[(bursts|contagion|outages)\]\]", re.MULTILINE),
     "fit": re.compile(rb"^\[sheet\]|^\[\[row\]\]", re.MULTILINE),
 }
-"""What only the files of other commands have, by command."""
+"""Marks that only the files of other commands have, by command."""
 _COMMENTS = re.compile(rb"\s*(#[^\n]*(\n\s*|$))*")
 
 
