@@ -96,6 +96,22 @@ def test_fleet_plan_and_sweep_files_know_the_words_of_the_field(outlast: Outlast
         assert done.returncode == 2 and f"did you mean `{meant}`?" in done.stderr, (text, done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("[cluster]\nracks = 3\n[drive]\nafr = 0.01\n", "fleet"),
+        ('years = 5\n[drives]\npreset = "demo"\n', "plan"),
+        ('scenario = "demo"\n[[vary]]\nsetting = "seed"\nvalues = [1]\n', "sweep"),
+        ("[sheet]\nread = 6800\n", "fit"),
+    ],
+)
+def test_a_file_for_another_command_is_told_so(outlast: Outlast, tmp_path: Path, text: str, command: str) -> None:
+    (tmp_path / "mine.toml").write_text(text)
+    done = outlast("run", "mine.toml", check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"not a scenario, but a file for outlast {command}: outlast {command} mine.toml" in done.stderr
+
+
 def test_what_is_made_can_be_printed_as_json(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
     made = json.loads(outlast("snapshot", tiny, "-o", tmp_path / "s.outlast", "--json").stdout)
     assert made["schema"] == "outlast-snapshot/1" and made["bytes"] == (tmp_path / "s.outlast").stat().st_size

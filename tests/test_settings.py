@@ -144,6 +144,10 @@ def test_a_setting_of_an_earlier_version_is_refused_and_migrated(outlast: Outlas
     ("expression", "says"),
     [
         ("settings.device.ftl.gc.polcy", "no setting 'device.ftl.gc.polcy'; did you mean device.ftl.gc.policy?"),
+        (
+            "settings.device.geometry.numChannels",
+            "no setting 'device.geometry.numChannels'; did you mean device.geometry.channels or device.timing.channel?",
+        ),
         ("settings.devcie", "no setting 'devcie'; did you mean device?"),
         ("settings.gc", "no setting 'gc'; did you mean policies.gc or device.ftl.gc?"),
         ("settings.seed.value", "no setting 'seed.value'; seed has no others in it"),

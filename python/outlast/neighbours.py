@@ -1,4 +1,4 @@
-"""Files that are no scenarios, told by their beginnings: other simulators' configurations, and traces.
+"""Files that are no scenarios, told by their beginnings: of other simulators, of other commands, traces.
 
 Whoever gives one to `outlast run` gets the command that reads it.
 """
@@ -14,6 +14,13 @@ PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x0
 """Beginnings of gzip, zstd, bzip2, xz and zip."""
 _TABLE = re.compile(rb"^\s*(\[|[\w.\"-]+\s*=)", re.MULTILINE)
 _SECTION = re.compile(rb"^\[(cpu|nvme|ufs|sata|pal|icl)\]", re.MULTILINE)
+_OTHERS = {
+    "sweep": re.compile(rb"^\[\[vary\]\]|^vary\s*=", re.MULTILINE),
+    "plan": re.compile(rb"^\[drives\]|^\[\[layout\]\]", re.MULTILINE),
+    "fleet": re.compile(rb"^\[(cluster|code|prices)\]|^\[\[(bursts|contagion|outages)\]\]", re.MULTILINE),
+    "fit": re.compile(rb"^\[sheet\]|^\[\[row\]\]", re.MULTILINE),
+}
+"""Marks that only the files of other commands have, by command."""
 _COMMENTS = re.compile(rb"\s*(#[^\n]*(\n\s*|$))*")
 
 
@@ -36,6 +43,9 @@ def how_to_read(file: str | Path) -> str | None:
         return f"NVMeVirt's configuration, not a scenario: outlast import nvmevirt {shown} -o mine.toml"
     if _SECTION.search(start) is not None:
         return f"SimpleSSD's configuration, not a scenario: outlast import simplessd {shown} -o mine.toml"
+    for command, mark in _OTHERS.items():
+        if mark.search(start) is not None:
+            return f"not a scenario, but a file for outlast {command}: outlast {command} {shown}"
     if start.startswith(PACKED) or (path.suffix != ".toml" and not _may_be_toml(start)):
         return f"not a scenario; if it is a trace, name a drive: outlast run --preset demo --trace {shown}"
     return None

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from outlast.suggestions import are_alike
+
 TYPE_CHECKING = False  # as type checkers read it
 Node = dict[str, Any]
 
@@ -103,8 +105,9 @@ def _all() -> dict[str, Setting]:
 def missing(name: str, near: Mapping[str, Setting]) -> str:
     """A line on a setting that is not there: what may have been meant, or what there is instead."""
     last = name.rpartition(".")[2]
-    alike = [str(near[found]) for found in difflib.get_close_matches(last, near, n=1)]
-    alike += [each for each in _all() if each.rpartition(".")[2] == last]
+    alike = [str(near[found]) for found in near if are_alike(found, last)]
+    alike += [str(near[found]) for found in difflib.get_close_matches(last, near, n=1)]
+    alike += [each for each in _all() if are_alike(each.rpartition(".")[2], last)]
     if alike:
         return f"no setting '{name}'; did you mean {' or '.join(dict.fromkeys(alike[:3]))}?"
     inner = f"there are {', '.join(near)}" if near else f"{name.rpartition('.')[0]} has no others in it"

@@ -22,11 +22,16 @@ def hint(name: object, known: Iterable[str], words: FieldWords | None = None, pl
     """
     names = tuple(known)
     text = str(name)
-    alike = (each for each in names if _folded(each) == _folded(text) or _telling(each) == _telling(text) != ())
+    alike = (each for each in names if are_alike(each, text))
     meant = next(alike, None) or _meant(text, words or {}, place)
     if meant is None:
         meant = next(iter(difflib.get_close_matches(text, names, n=1, cutoff=0.6)), None)
     return f"did you mean `{meant}`?" if meant else f"there are {', '.join(names)}"
+
+
+def are_alike(name: str, other: str) -> bool:
+    """True if two names are the same without case, punctuation and fillers such as `num`."""
+    return _folded(name) == _folded(other) or _telling(name) == _telling(other) != ()
 
 
 def table_of(words: Mapping[str, str]) -> FieldWords:

@@ -115,7 +115,7 @@ def _check_vacant(out: Path) -> None:
 
 
 def facts_of(recording: Path) -> dict[str, Any]:
-    """What a recording says of its making: file system, command and its exit code, drive, backend, start."""
+    """Facts of how a recording was made: file system, command and its exit code, drive, backend, start."""
     return dict(json.loads((recording / FACTS).read_text("utf-8")))
 
 
