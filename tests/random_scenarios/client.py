@@ -14,7 +14,7 @@ CACHE: tuple[Row, ...] = (
     ("when_full", 0.5, ("fold", "direct")),
     ("fold_after_idle", 0.4, ("100us", "1ms", "50ms")),
     ("fold_from", 0.3, (0.01, 0.5, 0.9, 1.0)),
-    ("endurance", 0.1, (1000,)),
+    ("endurance", 0.1, (100_000,)),
 )
 
 ENERGY: tuple[Row, ...] = (
