@@ -232,7 +232,8 @@ impl SsdConfig {
             return Err(ConfigError::new("device.heat.every", heat.every, limit));
         }
         heat.validate()?;
-        heat.check_cooling(self.energy.as_ref().map_or(0.0, EnergyConfig::resting_watts))
+        // Commands wait meanwhile, so that no state of rest is entered.
+        heat.check_cooling(self.energy.as_ref().map_or(0.0, |energy| energy.idle_watts))
     }
 
     fn check_planes(&self) -> Result<(), ConfigError> {
