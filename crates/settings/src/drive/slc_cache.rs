@@ -88,8 +88,7 @@ impl SlcCacheConfig {
 
     /// Error rates of its cells, where they differ from those of the others.
     fn rber(&self, config: &SsdConfig) -> Option<RberModel> {
-        let (factor, reliability) =
-            (self.error_rate.filter(|&factor| factor != 1.0)?, config.reliability.as_ref()?);
+        let (factor, reliability) = (self.error_rate?, config.reliability.as_ref()?);
         reliability.rber_model().ok().map(|model| model.scaled(factor))
     }
 
