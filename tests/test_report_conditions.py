@@ -43,8 +43,13 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> outlast.Result:
     """A drive with a cache that gets warm."""
     changes = {
         "device.geometry": {
-            **{"channels": 2, "chips_per_channel": 1, "dies_per_chip": 1, "planes_per_die": 1},
-            **{"blocks_per_plane": 40, "pages_per_block": 48, "page_size": "4KiB"},
+            "channels": 2,
+            "chips_per_channel": 1,
+            "dies_per_chip": 1,
+            "planes_per_die": 1,
+            "blocks_per_plane": 40,
+            "pages_per_block": 48,
+            "page_size": "4KiB",
         },
         "device.ftl": {"capacity": "10MiB"},
         "device.slc_cache": CACHE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random_scenarios.draw import Draw, Row, Settings, at
-from random_scenarios.flash import Shape
 
 CACHE: tuple[Row, ...] = (
     ("bits_per_cell", 0.3, (1, 1, 2)),
