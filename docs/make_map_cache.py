@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import outlast
 
@@ -21,7 +22,7 @@ COLOURS = {"part of the table in memory": "#4878a8", "all of it": "#5f9e6e"}
 
 def mean_us(share: float, *, whole: bool) -> float:
     """Mean time of reads one at a time over a share of the drive, with the `whole` table in memory or a part of it."""
-    changes = {
+    changes: dict[str, Any] = {
         "workload.synthetic": {
             "pattern": "uniform",
             "read_percent": 100,
