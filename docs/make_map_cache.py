@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import outlast
 
@@ -20,10 +21,14 @@ COLOURS = {"part of the table in memory": "#4878a8", "all of it": "#5f9e6e"}
 
 
 def mean_us(share: float, *, whole: bool) -> float:
-    """Mean time of reads of one unit, one at a time, over a share of the drive; with the `whole` table in memory or a part of it."""
-    changes = {
+    """Mean time of reads one at a time over a share of the drive, with the `whole` table in memory or a part of it."""
+    changes: dict[str, Any] = {
         "workload.synthetic": {
-            **{"pattern": "uniform", "read_percent": 100, "size": "4KiB", "queue_depth": 1, "requests": 20000},
+            "pattern": "uniform",
+            "read_percent": 100,
+            "size": "4KiB",
+            "queue_depth": 1,
+            "requests": 20000,
             "span": f"{100 * share:g}%",
         },
         "device.ftl.map_cache.host_lookup": "0s",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random_scenarios.draw import Draw, Row, Settings, at
-from random_scenarios.flash import Shape
 
 CACHE: tuple[Row, ...] = (
     ("bits_per_cell", 0.3, (1, 1, 2)),
@@ -14,7 +13,7 @@ CACHE: tuple[Row, ...] = (
     ("when_full", 0.5, ("fold", "direct")),
     ("fold_after_idle", 0.4, ("100us", "1ms", "50ms")),
     ("fold_from", 0.3, (0.01, 0.5, 0.9, 1.0)),
-    ("endurance", 0.1, (1000,)),
+    ("endurance", 0.1, (100_000,)),
 )
 
 ENERGY: tuple[Row, ...] = (

@@ -186,9 +186,7 @@ impl Ssd {
 
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
-        let Some(reliability) = &self.context.config.reliability else {
-            return;
-        };
+        let Some(reliability) = &self.context.config.reliability else { return };
         let bits = self.context.codeword_bits();
         for core in &mut self.cores {
             core.begin_cells(reliability, bits);

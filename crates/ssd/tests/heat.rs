@@ -235,3 +235,17 @@ fn a_shut_down_of_weeks_takes_a_bounded_number_of_looks() {
     assert!((end.as_secs_f64() / expected - 1.0).abs() < 1e-3, "{} s", end.as_secs_f64());
     ssd.self_check().unwrap();
 }
+
+/// Commands that wait keep a drive from its states of rest: what it draws then is what it must cool down with.
+#[test]
+fn a_shut_down_that_waiting_commands_would_make_endless_is_refused() {
+    let states = vec![IdleState { after: Nanos::micros(100), watts: 0.0, exit: Nanos::ZERO }];
+    let shutdown = Some(ThermalShutdown { from: 80.0, until: 50.0 });
+    let refused = |idle_watts| {
+        let energy = Some(EnergyConfig { idle_watts, states: states.clone(), ..powers() });
+        Ssd::new(SsdConfig { energy, heat: Some(HeatConfig { shutdown, ..quick() }), ..tiny() }, 1).err()
+    };
+    assert!(refused(1.2).is_none());
+    let text = refused(1.3).unwrap().to_string();
+    assert!(text.contains("device.heat.shutdown.until = 50: must be above 51.0"), "{text}");
+}

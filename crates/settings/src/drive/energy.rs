@@ -88,11 +88,6 @@ impl EnergyConfig {
         self.check_states()
     }
 
-    /// Power of the controller of a drive that has been at rest for a long time, W.
-    pub fn resting_watts(&self) -> f64 {
-        self.states.last().map_or(self.idle_watts, |state| state.watts)
-    }
-
     fn check_states(&self) -> Result<(), ConfigError> {
         let mut before = (Nanos::ZERO, self.idle_watts);
         for (index, state) in self.states.iter().enumerate() {

@@ -127,7 +127,7 @@ impl HeatConfig {
 }
 
 impl HeatConfig {
-    /// Checks that a drive which has shut down cools enough to start again while its controller draws `watts` at rest.
+    /// Checks that a drive which has shut down cools enough to start again while its controller draws `watts`, as commands wait.
     ///
     /// # Errors
     /// A shut-down that would never end.
@@ -136,7 +136,7 @@ impl HeatConfig {
         match self.shutdown {
             Some(shutdown) if shutdown.until <= coolest => {
                 let limit = format!(
-                    "must be above {coolest:.1}, which the drive has at rest: it would never start again"
+                    "must be above {coolest:.1}, which the drive has while commands wait: it would never start again"
                 );
                 Err(ConfigError::new("device.heat.shutdown.until", shutdown.until, limit))
             }

@@ -149,19 +149,12 @@ impl SsdConfig {
         self.controller.validate(&self.geometry)?;
         self.controller.check_overlap(self.ftl.gc.overlap)?;
         self.controller.check_mixed(&self.ftl.gc, self.protection.as_ref())?;
+        self.ftl.gc.check_copies(self.protection.is_some())?;
         if let Some(reliability) = &self.reliability {
             reliability.validate()?;
             reliability.check_codeword(&self.geometry, self.ftl.mapping_unit)?;
         }
         if let Some(protection) = &self.protection {
-            if self.ftl.gc.on_chip_copies != 0 {
-                let limit = "cannot be combined with device.protection: parity is made of data that has come to the controller";
-                return Err(ConfigError::new(
-                    "device.ftl.gc.on_chip_copies",
-                    self.ftl.gc.on_chip_copies,
-                    limit,
-                ));
-            }
             protection.validate()?;
             protection.check_figures(self.reliability.is_some())?;
             protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
@@ -233,15 +226,14 @@ impl SsdConfig {
         if let Some(energy) = &self.energy {
             energy.validate(self.controller.link.is_some())?;
         }
-        let Some(heat) = &self.heat else {
-            return Ok(());
-        };
+        let Some(heat) = &self.heat else { return Ok(()) };
         if self.energy.is_none() {
             let limit = "needs device.energy, which says what heats the drive";
             return Err(ConfigError::new("device.heat.every", heat.every, limit));
         }
         heat.validate()?;
-        heat.check_cooling(self.energy.as_ref().map_or(0.0, EnergyConfig::resting_watts))
+        // Commands wait meanwhile, so that no state of rest is entered.
+        heat.check_cooling(self.energy.as_ref().map_or(0.0, |energy| energy.idle_watts))
     }
 
     fn check_planes(&self) -> Result<(), ConfigError> {

@@ -4,6 +4,7 @@ mod codes;
 mod gc;
 mod map_cache;
 mod map_flush;
+mod on_chip;
 mod protection;
 mod pu_shape;
 mod victims;

@@ -144,9 +144,7 @@ impl FlashCore {
         let stream = self.tasks.stream(tag.task);
         let mut mask = mask;
         while mask != 0 {
-            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else {
-                break;
-            };
+            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
             let mut moving = MovingUnits::of(&self.ftl, tag.pu, run);
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             mask = mask & !run | moving.left();
