@@ -158,8 +158,7 @@ bench-sweep: setup ## CPU-milliseconds a point of a sweep, kept already or run, 
 	$(BIN)/python tests/bench_sweep.py $(ARGS)
 
 bench-mqsim: setup ## requests per CPU-second beside MQSim (MQSIM=path/to/MQSim, built by its own make), in turns, into docs/reference/speed.md
-	$(BUILD_BENCH) --profile $(PROFILE)
-	$(BIN)/python docs/make_peers.py $(MQSIM) target/$(PROFILE)/outlast-bench $(ARGS)
+	$(BIN)/python docs/make_peers.py $(MQSIM) $(ARGS)
 
 bench-small: setup ## CPU-milliseconds of starting, small runs, points of sweeps and served requests, beside peers, into docs/reference/speed.md
 	$(BUILD_BENCH) --profile $(PROFILE)
@@ -260,8 +259,8 @@ docs: setup ## the documentation as a site in site/, with the output of the note
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "== Documentation: site/index.html"
 
-results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (ten minutes of CPU)
-	$(BIN)/outlast reproduce drives warp cachelib-fdp --traces /nowhere --out out/results
+results: setup ## every published number beside ours, with its error, in docs/results.md: simulates real drives and experiments anew (twelve minutes of CPU)
+	$(BIN)/outlast reproduce drives warp cachelib-fdp zn540 client-drives heat --traces /nowhere --out out/results
 	$(BIN)/python docs/make_results.py out/results/reproduction.json
 
 rejudge: setup ## one paper in turn (PAPER=hrm: that one) run again in the quick mode, and its verdicts compared with docs/papers/verdicts.json
@@ -320,7 +319,7 @@ figures: setup ## what the reference of figures says of causes, and the figures 
 lock: .venv/tools ## requirements.lock from pyproject.toml, and the linker of releases
 	echo 'ziglang>=0.17,<0.18' | $(BIN)/uv pip compile - --generate-hashes --universal --python-version 3.11 \
 	  --custom-compile-command "make lock" --quiet -o release/zig.lock
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --extra figures --generate-hashes --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra arrow --extra cluster --extra serve --extra fit --extra figures --extra search --generate-hashes --universal \
 	  --python-version 3.11 --custom-compile-command "make lock" --quiet -o requirements.lock
 
 clean: ## remove what was built

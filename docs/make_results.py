@@ -1,11 +1,11 @@
 """Puts measured beside simulated values of every real drive and published experiment into results.md.
 
-make results runs what is simulated (outlast reproduce drives warp cachelib-fdp), and then
+make results runs what is simulated (outlast reproduce with the names of `CHAPTERS`), and then
 
     python docs/make_results.py out/results/reproduction.json
 
-which keeps the points of that file in results.json. Without a file the page is made of results.json and of
-papers/verdicts.json again.
+which keeps the points of that file in results.json, and those of fleets; groups of which the file has no chapter stay
+as they are. Without a file the page is made of results.json and of papers/verdicts.json again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import results_fleet
 
 from outlast.products.reproduce.drives import common, latency
 from outlast.products.reproduce.drives.measured import FIGURES
@@ -97,13 +99,20 @@ def statements(chapter: dict[str, Any], group: str) -> list[Point]:
     return found
 
 
-def kept_points(whole: dict[str, Any]) -> list[Point]:
-    """Points of real drives and of experiments on them, of what `outlast reproduce` wrote."""
+def kept_points(whole: dict[str, Any], before: Sequence[Point]) -> list[Point]:
+    """Points of real drives and of experiments on them: of what `outlast reproduce` wrote, else as they were before."""
     chapters = {chapter["paper"]: chapter for chapter in whole["papers"]}
-    if lacking := {"drives", "warp", "cachelib-fdp"} - set(chapters):
-        sys.exit(f"not a whole reproduction: it lacks {', '.join(sorted(lacking))}")
-    own = [point for name in ("warp", "cachelib-fdp") for point in statements(chapters[name], "placement")]
-    return drives(chapters["drives"]) + own
+    found = []
+    for group, names in CHAPTERS.items():
+        lacking = [name for name in names if name not in chapters]
+        if lacking == list(names):
+            found += [point for point in before if point["group"] == group]
+            continue
+        if lacking:
+            sys.exit(f"not a whole reproduction of {group}: it lacks {', '.join(lacking)}")
+        for name in names:
+            found += drives(chapters[name]) if group == "drives" else statements(chapters[name], group)
+    return found + results_fleet.points()
 
 
 def error(point: Point) -> float:
@@ -112,9 +121,21 @@ def error(point: Point) -> float:
 
 
 COLUMNS = "points | median error | 90 % of errors within | within tolerance"
+CHAPTERS = {
+    "drives": ("drives",),
+    "placement": ("warp", "cachelib-fdp"),
+    "zones": ("zn540",),
+    "clients": ("client-drives",),
+    "heat": ("heat",),
+}
+"""Chapters of `outlast reproduce` by group."""
 GROUPS = {
     "drives": "Real drives",
     "placement": "Drives with flexible data placement (WARP, CacheLib)",
+    "zones": "A drive with zones (ZN540)",
+    "clients": "Client drives with SLC caches",
+    "heat": "Heat of a drive (Crucial T700)",
+    "fleets": "Fleets (field studies, a public calculator)",
     "papers": "Simulations and models of papers",
 }
 
@@ -198,7 +219,8 @@ def main(source: str | None) -> None:
     """Keeps the points of a reproduction, where one is given, and writes the page."""
     if source is not None:
         whole = json.loads(Path(source).read_text(encoding="utf-8"))
-        rounded = [point | {"ours": float(f"{point['ours']:.6g}")} for point in kept_points(whole)]
+        before = json.loads(DATA.read_text(encoding="utf-8"))["points"]
+        rounded = [point | {"ours": float(f"{point['ours']:.6g}")} for point in kept_points(whole, before)]
         lines = ",\n".join(json.dumps(point, ensure_ascii=False) for point in rounded)
         DATA.write_text(f'{{"mode": "{whole["mode"]}", "points": [\n{lines}\n]}}\n', encoding="utf-8")
     PAGE.write_text(page(all_points()), encoding="utf-8")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
+import python_reference
+import settings_reference
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -22,16 +22,20 @@ from mkdocs.structure.pages import Page
 from outlast.api import presets, show_preset
 from outlast.cli import cli
 from outlast.policies.listing import decisions
-from outlast.setting import Setting, tree, vars_of
 
 ROOT = Path(__file__).resolve().parent.parent
+GUIDE_BOOST = 2
+"""Weight of a guide in the search."""
 COPIED = {"architecture.md": "ARCHITECTURE.md", "changelog.md": "CHANGELOG.md"}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Lists the decisions in the navigation, by number."""
+    """Lists the decisions in the navigation, by number, and the pages of settings below the first one."""
     files = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     assert config.nav is not None
+    for reference in (each["Reference"] for each in config.nav if "Reference" in each):
+        place = reference.index({"Every setting": settings_reference.INDEX})
+        reference[place] = {"Every setting": list(settings_reference.pages())}
     config.nav.append({"Decisions": [{_title(file): f"decisions/{file.name}"} for file in files]})
     return config
 
@@ -39,11 +43,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are made."""
     made = {
-        "reference/settings.md": _settings(),
         "reference/presets.md": _presets(),
         "reference/policies.md": _policies(),
         "reference/commands.md": _commands(),
+        "reference/python.md": python_reference.page(),
     }
+    made |= settings_reference.pages()
     made |= {place: _moved((ROOT / source).read_text(encoding="utf-8")) for place, source in COPIED.items()}
     for place, content in made.items():
         files.append(File.generated(config, place, content=content))
@@ -51,7 +56,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Leaves decision records out of the search, where each would stand before the page that a reader looks for."""
+    """Leaves decision records out of the search, where each would stand before the page that a reader looks for.
+
+    Guides count double there: who looks for a word wants to know what to do, and then its place in the reference.
+    """
+    if page.file.src_uri.startswith("guide/"):
+        page.meta["search"] = {"boost": GUIDE_BOOST}
     if page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"exclude": True}
     return markdown
@@ -67,59 +77,6 @@ def _moved(text: str) -> str:
     """Links from the root of the checkout become links from docs/; those to anything else become plain text."""
     text = text.replace("](docs/", "](")
     return re.sub(r"\[([^\]]*)\]\((?!https?:|#|[\w/.-]+\.(?:md|png|json))[^)]*\)", r"\1", text)
-
-
-def _settings() -> str:
-    parts = [
-        "# Every setting\n",
-        "Made from the [schema](scenario.schema.json) of scenario files. The name in front stands in TOML, ",
-    ]
-    parts += ["after `--set`, in Python and as an axis of a sweep.\n"]
-    for name, setting in tree().items():
-        parts.append(f"\n## {name}\n\n{_said(setting)}\n")
-        if said := when().get(str(setting)):
-            parts.append(f"Set it when: {said}.\n")
-        parts += _table(setting)
-    return "\n".join(parts)
-
-
-def _table(setting: Setting) -> Iterator[str]:
-    rows = list(_leaves(setting))
-    if rows:
-        whens = when()
-        yield "| setting | what it is | set it when |\n|---|---|---|"
-        yield from (f"| `{each}` | {_cell(each)} | {whens.get(str(each), '')} |" for each in rows)
-
-
-@cache
-def when() -> dict[str, str]:
-    """By setting: when one would set it, as docs/when.toml says."""
-    found: dict[str, str] = {}
-
-    def walk(prefix: str, table: dict[str, Any]) -> None:
-        for name, each in table.items():
-            if isinstance(each, dict):
-                walk("" if name == "_" else f"{prefix}{name}.", each)
-            else:
-                found[prefix + name] = each
-
-    walk("", tomllib.loads((Path(__file__).parent / "when.toml").read_text(encoding="utf-8")))
-    return found
-
-
-def _leaves(setting: Setting) -> Iterator[Setting]:
-    for each in vars_of(setting).values():
-        yield each
-        yield from _leaves(each)
-
-
-def _said(setting: Setting) -> str:
-    return html.escape(setting.__doc__ or "", quote=False)
-
-
-def _cell(setting: Setting) -> str:
-    lines = [line.removeprefix("- ").strip() for line in _said(setting).splitlines()]
-    return "<br>".join(lines).replace("|", "\\|")
 
 
 def _presets() -> str:

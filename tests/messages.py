@@ -29,6 +29,10 @@ AREAS = {
         "crates/serve/src",
     ],
     "live": ["python/outlast/serving/assets"],
+    "plan": ["python/outlast/planning", "python/outlast/cli/plan.py"],
+    "fleet": ["python/outlast/fleet", "python/outlast/cli/fleet.py"],
+    # Without mqsim_load.py, which writes jobs of fio with remarks behind a semicolon.
+    "imports": ["python/outlast/products/imports/[!m]*", "python/outlast/products/imports/mqsim.py"],
     "sweeps": ["python/outlast/sweeps", "python/outlast/cli/sweep.py", "python/outlast/report/sweep*.py"],
 }
 """Places of the sources by what they are about."""

@@ -24,7 +24,7 @@ def test_schemes_and_hosts_are_in_any_case(served: outlast.Served) -> None:
 @pytest.mark.parametrize("shape", ["json", "smartctl", "raw", "ocp"])
 def test_the_health_of_a_drive_that_is_not_there_is_not_found(served: outlast.Served, shape: str) -> None:
     status, body, _ = asked(served, "GET", f"/v1/smart?format={shape}&device=99999")
-    assert status == 404 and json.loads(body) == {"error": "device = 99999: there is no drive"}
+    assert status == 404 and json.loads(body) == {"error": "device = 99999: there is no such drive"}
     assert asked(served, "GET", f"/v1/smart?format={shape}&device=1")[0] == 200
 
 

@@ -112,7 +112,9 @@ def test_links_between_pages_hold() -> None:
             # Pages of notebooks, and of what the program says itself, are made when the site is (docs/pages.py).
             notebook = ROOT / "examples" / "notebooks" / f"{Path(target).stem}.ipynb"
             made = target.startswith("../notebooks/") and notebook.exists()
-            made = made or bool(re.fullmatch(r"(\.\./)?reference/(settings|presets|policies|commands)\.md", target))
+            made = made or bool(
+                re.fullmatch(r"(\.\./)?reference/(settings|presets|policies|commands|python)\.md", target)
+            )
             assert made or (page.parent / target).exists(), f"{page.name}: {target}"
 
 

@@ -63,6 +63,50 @@ def test_a_percentage_that_looks_like_a_share_gets_a_note(outlast: Outlast, tiny
     assert "for 2.8 %, write 0.028" in suspicious.notes({"device": {"ftl": {"over_provisioning": 2.8}}})[0]
 
 
+def test_a_trace_without_a_drive_or_a_file_is_told_so(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("128166372003061629,hm,0,Read,0,4096,1331\n")
+    for command, says in (
+        (("run", "--trace", tmp_path / "t.csv"), "name a drive for it, such as --preset demo"),
+        (("run", "demo", "--trace", tmp_path / "none.csv"), "none.csv: there is no such file"),
+    ):
+        done = outlast(*command, check=False)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_spare_factor_that_looks_like_a_percentage_gets_a_note(outlast: Outlast) -> None:
+    assert "is 2800% of the user space" in outlast("model", "waf", "--spare", "28").stdout
+    assert "of the user space" not in outlast("model", "waf", "--spare", "0.28").stdout
+
+
+def test_fleet_plan_and_sweep_files_know_the_words_of_the_field(outlast: Outlast, tmp_path: Path) -> None:
+    file = tmp_path / "f.toml"
+    for command, text, meant in (
+        ("fleet", "[topology]\nracks = 3\n", "cluster"),
+        ("fleet", "[cluster]\nnumNodes = 3\n", "nodes"),
+        ("fleet", "[code]\nk = 8\n", "code.data"),
+        ("fleet", "[repair]\nmttr = 8\n", "repair.hours"),
+        ("fleet", "[[bursts]]\nrate = 8\n", "bursts.per_year"),
+        ("plan", "[disks]\ncount = 3\n", "drives"),
+        ("plan", '[drives]\npreset = "demo"\nsize = "1TB"\n', "drives.capacity"),
+        ("sweep", 'scenario = "demo"\n[[parameters]]\nkey = "seed"\n', "vary"),
+        ("sweep", 'scenario = "demo"\n[[vary]]\nparameter = "seed"\n', "vary.setting"),
+    ):
+        file.write_text(text)
+        done = outlast(command, file, check=False)
+        assert done.returncode == 2 and f"did you mean `{meant}`?" in done.stderr, (text, done.stderr)
+
+
+def test_what_is_made_can_be_printed_as_json(outlast: Outlast, tmp_path: Path, tiny: Path) -> None:
+    made = json.loads(outlast("snapshot", tiny, "-o", tmp_path / "s.outlast", "--json").stdout)
+    assert made["schema"] == "outlast-snapshot/1" and made["bytes"] == (tmp_path / "s.outlast").stat().st_size
+    run = ("torture", "record", "--fs", "none", "--json", "-o", tmp_path / "r.outlast", "--", "false")
+    done = outlast(*run, check=False)
+    recorded = json.loads(done.stdout)
+    assert done.returncode == recorded["exit"] == 1 and recorded["command"] == ["false"]
+    refused = outlast("fit", "--json", "--curve", tmp_path / "x.csv", check=False)
+    assert refused.returncode == 2 and "--json: not with --curve" in refused.stderr
+
+
 @pytest.mark.parametrize("wrong", [5, 2.5, object()])
 def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
     with pytest.raises(ScenarioError, match="a scenario is the name of a preset, a path, a table, or a list"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from pathlib import Path
@@ -51,7 +52,12 @@ def test_a_preset_says_where_each_number_comes_from_and_runs(outlast: Outlast, t
     assert "Micron 7450 MAX" in (tmp_path / "drive.html").read_text()
     # What was run is kept: the same fit runs nothing, and gives the same bytes.
     kept = sorted(path.name for path in (tmp_path / "out" / "fit").iterdir())
-    outlast("fit", "measured.toml", "-o", "again.toml", "--quiet")
+    told = json.loads(outlast("fit", "measured.toml", "-o", "again.toml", "--quiet", "--json").stdout)
+    effective = told["numbers"]["effective"]
+    assert effective["value"] / 2**30 == pytest.approx(1079, rel=0.01)
+    assert effective["low"] < effective["value"] < effective["high"]
+    assert (told["preset"], told["schema"]) == ("again.toml", "outlast-fit/1")
+    assert all(math.isfinite(row["given"]) for row in told["figures"])
     assert (tmp_path / "again.toml").read_text() == text
     assert sorted(path.name for path in (tmp_path / "out" / "fit").iterdir()) == kept
 

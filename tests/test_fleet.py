@@ -12,6 +12,7 @@ import pytest
 
 import outlast
 from outlast import fleet, models
+from outlast.fleet.reading import with_changes
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "scenarios" / "fleet"
@@ -117,7 +118,7 @@ def test_a_cluster_plays_the_same_lives() -> None:
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
     ) as cluster:
         assert fleet.study(said, on=cluster.scheduler_address) == fleet.study(said)
-        with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must say how many"):
+        with pytest.raises(outlast.ScenarioError, match=r"study\.lives = 0: must be given: how many"):
             fleet.study(small(study={"lives": 0, "elasticities": False}), on=cluster.scheduler_address)
 
 
@@ -193,8 +194,17 @@ def test_the_command_prints_json_and_repeats(tmp_path: Path) -> None:
         ("preset = 'netap'", "preset = netap: unknown preset; did you mean `netapp`?"),
         ("[placement]\nkind = 'ceph'", "placement.osd_dump = : must name a file"),
         ("[drive]\nages = [1.0]\nafr_by_age = [0.1]", ":2: drive.ages = [1.0]: must begin with 0"),
-        ("[repair]\nthreshold = 9", ":2: repair.threshold = 9: at most 3"),
+        ("[repair]\nthreshold = 9", ":2: repair.threshold = 9: must be at most 3"),
         ("nonsense", "fleet.toml: "),
+        ("years = 0x" + "F" * 5000, ":1: years = a number too long to be shown: must be within 1 to 100"),
+        ('"a\\nb" = 1', "a\\nb: unknown setting"),
+        ("[drive]\nretire_years = 1e-12", "study.most_events = 300000000.0: 3 lives of 12 drives over 5 years take"),
+        ("[cluster]\nnodes = 30\n[[bursts]]\nper_year = 1e6\nprobability = 1", "events: fewer drives"),
+        ("[drive]\nweibull_shape = 1e-300\nweibull_scale = 1", ":2: drive.weibull_shape = 1e-300: must be 0, or 0.05"),
+        ("[drive]\nweibull_shape = 20\nweibull_scale = 0.001", ":3: drive.weibull_scale = 0.001: drives would live"),
+        ("[drive]\nages = [" + "1," * 241 + "]", "drive.ages = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"),
+        ("[[bursts]]\n" * 101, "bursts = 101: must be at most 100 tables"),
+        ("#" * (1 << 20) + "#", "fleet.toml: has 1048577 bytes: at most 1048576"),
     ],
 )
 def test_mistakes_are_told_in_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -203,6 +213,68 @@ def test_mistakes_are_told_in_one_line(tmp_path: Path, text: str, message: str) 
     done = run(str(file))
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and message in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("years.x=3", "--set years.x=3: years is no table of settings"),
+        ("drive=5", "drive = 5: must be a table of settings"),
+        ("=", "--set =: must be NAME=VALUE"),
+        ("drive.afr=NaN", "drive.afr = NaN: must be within"),
+    ],
+)
+def test_changes_that_are_wrong_are_told_in_one_line(tmp_path: Path, change: str, message: str) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text("years = 2\n[drive]\nafr = 0.01\n")
+    done = run(str(file), "--out", str(tmp_path / "out"), "--set", change)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and message in done.stderr, done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_change_of_preset_is_one(tmp_path: Path) -> None:
+    """Settings of the file itself stay; those of its preset do not."""
+    settings = fleet.read({"preset": "netapp", "drive": {"capacity": 10**12}})
+    changed = with_changes(settings, ("preset=alibaba",))
+    assert [one["scope"] for one in changed["contagion"]] == ["node", "rack"]
+    assert (changed["drive"]["capacity"], changed["drive"]["afr"]) == (10**12, 0.007)
+    assert len(with_changes(fleet.read({}), ("preset=netapp",))["contagion"]) == 1
+
+
+def test_what_never_fails_is_never_lost() -> None:
+    for engine in ("auto", "exact", "splitting", "biasing", "crude"):
+        result = fleet.study(small(drive={"afr": 0.0}, study={"engine": engine, "lives": 3, "elasticities": True}))
+        assert result["loss_by_year"][0]["fleet"]["mean"] == 0.0 and result["change_first"] == []
+
+
+def test_one_drive_without_parity_is_lost_when_it_fails() -> None:
+    for code in ({"kind": "copies", "copies": 1}, {"data": 1, "parity": 0}):
+        group = fleet.study(small(code=code, drive={"afr": 0.02}))["loss_by_year"][0]["group"]
+        assert group["mean"] == pytest.approx(0.02, rel=1e-12)
+
+
+def test_groups_unlike_each_other_are_all_looked_at() -> None:
+    """Groups that have two pieces in a node are lost by its bursts; others are not. Four groups would not tell."""
+    said = {
+        "years": 3,
+        "cluster": {"racks": 4, "nodes": 4, "drives": 3},
+        "code": {"data": 2, "parity": 1},
+        "drive": {"afr": 0.05},
+        "placement": {"kind": "declustered", "pieces": 20},
+        "repair": {"hours": 50},
+        "bursts": [{"scope": "node", "per_year": 0.1, "probability": 0.5}],
+    }
+    found = {
+        engine: fleet.study({**said, "study": {"engine": engine, "elasticities": False, "lives": 2000}})[
+            "loss_by_year"
+        ][-1]
+        for engine in ("splitting", "crude")
+    }
+    rare, counted = found["splitting"]["group"], found["crude"]["group"]
+    assert counted["high"] - counted["mean"] < 0.05 * counted["mean"]
+    assert rare["mean"] == pytest.approx(counted["mean"], rel=0.1)
+    # As many bursts as hit two of its drives in a node, or nearly.
+    assert rare["mean"] > 0.005
 
 
 def test_presets_and_settings_are_listed() -> None:

@@ -30,7 +30,7 @@ OWN = {
     "serving/live.py": "of the simulator",
     "serving/web.py": "of the simulator",
     "cli/serve.py": "of the simulator",
-    "cli/serve_load.py": "of the simulator",
+    "serving/built_in_load.py": "of the simulator",
     "products/torture/cleanup.py": "of the process that started it",
     "products/torture/check.py": "of the simulator",
     "products/torture/guest_machine.py": "of the agent that it started in the guest, and of QEMU",

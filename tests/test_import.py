@@ -133,7 +133,25 @@ def test_a_threshold_that_mqsim_never_reaches_is_listed(tmp_path: Path) -> None:
     draft = drafted(tmp_path, ssdconfig(flash={"Block_No_Per_Plane": 64}), workload())
     assert "device.ftl.gc.start_free" not in draft.settings
     assert any(each.name == "GC_Exec_Threshold" and "never stops" in each.effect for each in draft.unmatched)
-    assert drafted(tmp_path, ssdconfig(), workload()).value("device.ftl.gc.start_free") == 9
+    assert drafted(tmp_path, ssdconfig(), workload()).value("device.ftl.gc.start_free") == 10
+
+
+def test_a_cached_mapping_table_is_listed_with_what_comes_nearest(tmp_path: Path) -> None:
+    draft = drafted(tmp_path, ssdconfig({"Ideal_Mapping_Table": "false", "CMT_Capacity": 60_000}), workload())
+    (left,) = [each for each in draft.unmatched if each.name == "CMT_Capacity"]
+    assert "`device.ftl.map_cache` keeps pages of the table, not single entries" in left.effect
+
+
+def test_a_rate_of_transfers_that_mqsim_cuts_to_nothing_is_taken_as_written(tmp_path: Path) -> None:
+    draft = drafted(tmp_path, ssdconfig({"Channel_Transfer_Rate": 1200}), workload())
+    assert draft.value("device.timing.bus") == "1200MB/s"
+    assert "cuts 1000/1200 ns to 0" in draft.text()
+
+
+def test_a_closing_tag_that_mqsim_skips_is_no_mistake(tmp_path: Path) -> None:
+    load = workload().replace("</Generated_Aligned_Addresses>", "</<Generated_Aligned_Addresses>")
+    assert load != workload()
+    assert drafted(tmp_path, ssdconfig(), load).text() == drafted(tmp_path, ssdconfig(), workload()).text()
 
 
 def run_as_imported(outlast: Outlast, folder: Path, *command: str | Path) -> dict[str, Any]:

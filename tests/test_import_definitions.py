@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Outlast
 from foreign_configs import SIMPLESSD_CFG, SSD_CONFIG_H
 from outlast.errors import ScenarioError
 from outlast.products.imports.definitions import Definitions, _Expression
 from outlast.products.imports.femu import femu
+from outlast.products.imports.femu_script import options_of
 from outlast.products.imports.nvmevirt import nvmevirt
 from outlast.products.imports.simplessd import simplessd
 
@@ -54,6 +57,59 @@ def test_the_branch_of_the_base_holds(tmp_path: Path) -> None:
     assert draft.value("device.timing.read") == ["29.76us", "41.76us"]
 
 
+def test_constants_of_enumerations_and_older_names_are_known(tmp_path: Path) -> None:
+    older = re.sub(r"#define SSD_TYPE_\w+ \d\n", "", SSD_CONFIG_H)
+    older = older.replace("CELL_MODE (2)", "CELL_MODE (CELL_MODE_MLC)").replace("GLOBAL_WB_SIZE", "WRITE_BUFFER_SIZE")
+    (tmp_path / "old.h").write_text(older)
+    (tmp_path / "new.h").write_text(SSD_CONFIG_H)
+    old, new = (nvmevirt(tmp_path / name, None, 256 << 20) for name in ("old.h", "new.h"))
+    values = [{name: value for name, (value, _) in draft.settings.items()} for draft in (old, new)]
+    assert values[0] == values[1]
+
+
+SCRIPT = """\
+#!/bin/bash
+nchs=${nchs:-4}   # channels, not 8
+pg_rd_lat=40000 # page read latency
+SUBSYS="-device femu-subsys,fdp=on"
+FEMU_OPTIONS="-device femu"
+FEMU_OPTIONS=${FEMU_OPTIONS}",devsz_mb=1024"
+FEMU_OPTIONS=${FEMU_OPTIONS}",femu_mode=1,nchs=${nchs}"
+FEMU_OPTIONS=${FEMU_OPTIONS}",pg_rd_lat=$pg_rd_lat"
+touch %s
+sudo ./qemu ${SUBSYS} \\
+  ${FEMU_OPTIONS} -nographic
+"""
+"""A run script in the way of FEMU's, with a command that must not run."""
+
+
+def test_a_run_script_of_femu_is_read_and_not_run(tmp_path: Path) -> None:
+    trap, file = tmp_path / "trap", tmp_path / "run.sh"
+    file.write_text(SCRIPT % trap)
+    assert options_of(file) == "devsz_mb=1024,femu_mode=1,nchs=4,pg_rd_lat=40000"
+    assert not trap.exists()
+    for text, says in (
+        ("echo nothing\n", "no -device femu"),
+        ("a=$((1+2))\nqemu -device femu,nchs=$((a))\n", "computed by the script"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ScenarioError, match=says):
+            options_of(file)
+
+
+def test_options_of_femu_are_taken_as_qemu_has_them(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(SCRIPT % "x")
+    by_script = outlast("import", "femu", tmp_path / "run.sh").stdout
+    as_words = outlast("import", "femu", "-device", "femu,devsz_mb=1024,femu_mode=1,nchs=4,pg_rd_lat=40000").stdout
+    assert by_script == as_words and "channels = 4" in as_words
+
+
+def test_the_configuration_of_a_simulation_is_told_from_the_drives(tmp_path: Path) -> None:
+    (tmp_path / "s.cfg").write_text("[global]\nInterface = 0\n" + SIMPLESSD_CFG)
+    with pytest.raises(ScenarioError, match=r":1: \[global\]: configures a simulation; name the drive's file"):
+        simplessd(tmp_path / "s.cfg")
+
+
 @pytest.mark.parametrize(
     ("text", "base", "says"),
     [
@@ -80,7 +136,7 @@ def test_a_bad_header_is_refused_in_a_line(tmp_path: Path, text: str, base: str 
     ("options", "says"),
     [
         ("femu", "no options"),
-        ("femu,devsz_mb", '"devsz_mb" is not of the form name=value'),
+        ("femu,devsz_mb", '"devsz_mb" is neither of the form name=value nor a script'),
         ("femu,nchs=8,nchs=4", "nchs is given twice"),
         ("femu,femu_mode=3", "femu_mode = 3: must be 1"),
         ("femu,devsz_mb=16384", "devsz_mb = 16384: must leave spare space below the 16384 MiB"),

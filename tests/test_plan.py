@@ -174,7 +174,7 @@ def test_summary_page_and_json_have_the_same_layouts(outlast: Outlast, folder: P
         ("read_percent = 50", "read_percent = 100", "workload.read_percent = 100: must be below 100"),
         ("years = 5", "years = -1", "years = -1: must be a number above 0"),
         ('preset = "drive.toml"', 'preset = "array-raid5-5"', "is an array"),
-        ("dwpd = 1", 'dwpd = 1\ntbw = "1PB"', "says the same as tbw"),
+        ("dwpd = 1", 'dwpd = 1\ntbw = "1PB"', "cannot stand beside tbw"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -61,6 +61,36 @@ def test_a_trace_as_its_publisher_writes_it(outlast: Outlast, tmp_path: Path, na
     assert info["span_s"] == pytest.approx(span, abs=1.0 if whole_seconds else 2e-6)
 
 
+@pytest.mark.parametrize(
+    ("content", "form", "requests"),
+    [
+        (b"version, time, op, size, lbn\n1, 5, 2A, 4096, 8\n1, 6, 28, 4096, 16\n", "cloudphysics-csv", 2),
+        (b"Timestamp, Response, IOType, LUN, Offset, Size\n0.5, 0.1, R, 3, 4096, 4096\n", "systor-17", 1),
+    ],
+)
+def test_blanks_and_capitals_do_not_matter(
+    outlast: Outlast, tmp_path: Path, content: bytes, form: str, requests: int
+) -> None:
+    (tmp_path / "trace").write_bytes(content)
+    info = json.loads(outlast("trace", "info", "trace", "--json").stdout)
+    assert (info["format"], info["records"]) == (form, requests)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "is a web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull"),
+        (b"PK\x05\x06" + bytes(18), "a zip archive without a file"),
+        (bytes(4096), 'format not recognised from "binary data"'),
+    ],
+)
+def test_what_is_no_trace_is_refused_by_name(outlast: Outlast, tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "trace").write_bytes(content)
+    done = outlast("trace", "info", "trace", check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and says in done.stderr, done.stderr
+
+
 @pytest.mark.skipif(not REAL, reason="no real traces beside the checkout; set OUTLAST_TRACES to their folder")
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd, which unpacks traces for the other parser")
 @pytest.mark.parametrize("trace", REAL, ids=lambda path: path.name.split(".")[0])

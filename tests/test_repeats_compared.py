@@ -86,3 +86,13 @@ def test_repeats_of_one_scenario_do_not_differ(tiny: Path, tmp_path: Path) -> No
     found = figure_tests(load_repeats(tmp_path / "a"), load_repeats(tmp_path / "b"))
     assert len(found) > 50 and not any(test.differs for test in found)
     assert {test.p for test in found} == {1.0}
+
+
+def test_a_single_run_has_no_scatter_and_is_refused(outlast: Outlast, tiny: Path) -> None:
+    asked = ("--set", "workload.synthetic.requests=300", "--quiet")
+    outlast("run", tiny, "--repeats", "1", *asked, "--out", "one")
+    outlast("run", tiny, "--repeats", "2", *asked, "--out", "two")
+    for places in (("two", "one"), ("one", "two")):
+        done = outlast("compare", *places, check=False)
+        assert done.returncode == 2
+        assert "one: has 1 run; a test of two sets needs two runs or more of each" in done.stderr

@@ -139,6 +139,34 @@ def drawn(browser: Any) -> int:
     return int(browser.execute_script(script))
 
 
+SAVED = """
+const saved = [];
+URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return "#"; };
+HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };
+const figure = document.querySelector("figure.chart#distribution");
+figure.querySelector('[data-title="Download the points as CSV"]').click();
+const done = arguments[arguments.length - 1];
+setTimeout(() => done([saved, JSON.parse(figure.querySelector("script").textContent).data]), 200);
+"""
+"""Presses the button of a chart, and returns what would be downloaded, with the chart's traces."""
+
+
+def test_a_chart_can_be_saved_as_a_table_and_linked_to(browser: Any, demo_result: Path) -> None:
+    assert opened(browser, demo_result / "report.html") == []
+    saved, traces = browser.execute_async_script(SAVED)
+    assert saved[0] == "distribution.csv"
+    header, *rows = saved[1].splitlines()
+    assert header == "series,x,y,z"
+    assert len(rows) == sum(len(trace["x"]) for trace in traces)
+    name, x, y, _ = rows[0].split(",")
+    assert (name, float(x), float(y)) == (traces[0]["name"], traces[0]["x"][0], traces[0]["y"][0])
+    links = (
+        "return [...document.querySelectorAll('figure.chart a.here')].map(a => a.hash === '#' + a.closest('figure').id)"
+    )
+    found = browser.execute_script(links)
+    assert len(found) == len(CHARTS) and all(found)
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_demos_report_opens_without_errors(browser: Any, demo_result: Path, dark: bool) -> None:
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -17,7 +17,7 @@ from drives import geometry
 from outlast import api
 from outlast.errors import OutputError, ScenarioError
 from outlast.points import job as work
-from outlast.products.reproduce import PAPERS, cells, paper, write
+from outlast.products.reproduce import DRIVES, PAPERS, cells, paper, write
 from outlast.products.reproduce.check import every, near, rising
 from outlast.products.reproduce.model import (
     Cell,
@@ -317,6 +317,11 @@ def test_the_command_writes_a_book(small_papers: Path, tmp_path: Path) -> None:
     first = (out / "reproduction.json").read_bytes()
     call(*arguments)
     assert (out / "reproduction.json").read_bytes() == first
+
+
+def test_the_help_names_every_paper_and_drive() -> None:
+    said = call("reproduce", "--help").stdout
+    assert all(name in said for name in (*PAPERS, *DRIVES))
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path: Path) -> None:

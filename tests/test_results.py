@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import runpy
+import sys
 from statistics import median
 from typing import Any
 
@@ -17,6 +17,8 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def make() -> dict[str, Any]:
+    # Its neighbours are found by programs that run there.
+    sys.path.insert(0, str(DOCS))
     return runpy.run_path(str(DOCS / "make_results.py"))
 
 
@@ -58,6 +60,22 @@ def test_a_tolerance_is_that_of_its_point(make: dict[str, Any]) -> None:
         assert point("drives", "d", "p", "", 1.0, ours, "predicted", room)["within"] is within
 
 
-def test_a_part_of_a_reproduction_is_refused(make: dict[str, Any]) -> None:
-    with pytest.raises(SystemExit, match="lacks cachelib-fdp, warp"):
-        make["kept_points"](json.loads('{"papers": [{"paper": "drives", "figures": []}]}'))
+def test_a_part_of_a_group_is_refused_and_other_groups_stay(make: dict[str, Any]) -> None:
+    kept = make["kept_points"]
+    chapter: dict[str, Any] = {"figures": []}
+    with pytest.raises(SystemExit, match="reproduction of placement: it lacks cachelib-fdp"):
+        kept({"papers": [{"paper": "warp"} | chapter]}, [])
+    before = [{"group": "zones", "point": 1}, {"group": "heat", "point": 2}, {"group": "fleets", "point": 3}]
+    found = kept({"papers": [{"paper": "heat"} | chapter]}, before)
+    assert [point["point"] for point in found if point["group"] in ("zones", "heat")] == [1]
+
+
+def test_fleets_are_computed_again_and_say_what_was_fitted(make: dict[str, Any]) -> None:
+    again = {(own["subject"], own["point"]): own for own in make["results_fleet"].points()}
+    on_page = [own for own in make["all_points"]() if own["group"] == "fleets"]
+    assert {(own["subject"], own["point"]) for own in on_page} == set(again)
+    for own in on_page:
+        new = again[own["subject"], own["point"]]
+        assert new["ours"] == pytest.approx(own["ours"], rel=1e-5)
+        assert (new["kind"], new["within"]) == (own["kind"], own["within"])
+    assert {own["kind"] for own in on_page} == {"fitted", "predicted", "closed form"}

@@ -64,7 +64,7 @@ def test_lba_status_is_what_clients_cannot_read(tmp_path: Path) -> None:
             served.refusal("lba_status", offset=100) == "offset = 100: must be a multiple of 512, the bytes of a sector"
         )
         assert served.refusal("lba_status", length=1) == "length = 1: must be a multiple of 512, the bytes of a sector"
-        assert served.refusal("lba_status", device=1) == "device = 1: there is no drive"
+        assert served.refusal("lba_status", device=1) == "device = 1: there is no such drive"
 
 
 @needs("fio")

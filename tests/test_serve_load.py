@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Outlast
+from outlast import ControlError, serve
 from patience import eventually
 from served import SMALL, Served, needs, serving
 
@@ -68,4 +69,20 @@ def test_a_drive_with_zones_is_refused(outlast: Outlast) -> None:
     few = ["--set", "device.zones.count=40", "--set", "device.geometry.pages_per_block=27"]
     done = outlast("serve", "wd-zn540", *few, "--clock", "virtual", "--load", check=False)
     assert done.returncode != 0
-    assert "--load: the drive has zones, which take no random writes" in done.stderr
+    assert "load: the drive has zones, which take no random writes" in done.stderr
+
+
+def test_it_is_there_from_python(folder: Path) -> None:
+    with serve(folder / "small.toml", load=5000.0) as served:
+
+        def host_units() -> int:
+            (drive,) = served.state()["machine"]["drives"]
+            return int(drive["units"]["host"])
+
+        assert eventually(lambda: host_units() > 100)
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, 1e9, float("nan"), "fast"])
+def test_a_rate_that_no_client_can_send_is_refused(folder: Path, rate: Any) -> None:
+    with pytest.raises(ControlError, match="must be a rate from 1 to 100000 requests a second"):
+        serve(folder / "small.toml", load=rate)

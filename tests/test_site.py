@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import runpy
 import struct
 import subprocess
 import sys
@@ -20,7 +21,13 @@ from outlast.cli import cli
 from outlast.setting import tree, vars_of
 
 WIDTHS = {"phone": 390, "laptop": 1280, "wide": 1920}
-PAGES = ["index.html", "guide/scenarios.html", "reference/settings.html", "papers/index.html", "drives.html"]
+PAGES = [
+    "index.html",
+    "guide/scenarios.html",
+    "reference/settings.html",
+    "papers/index.html",
+    "drives.html",
+]
 DRAWN = int(os.environ.get("OUTLAST_SITE_PAGES", "15"))
 """Further pages that are opened; a browser takes a tenth of a second for each at each width, and there are hundreds."""
 SEED = os.environ.get("PROPTEST_RNG_SEED", "1")
@@ -55,7 +62,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_reference_has_every_setting_and_every_command(site: Path) -> None:
-    settings = (site / "reference" / "settings.html").read_text()
+    settings = "".join(page.read_text() for page in sorted((site / "reference").glob("settings*.html")))
     waiting = list(tree().values())
     while waiting:
         each = waiting.pop()
@@ -64,6 +71,29 @@ def test_the_reference_has_every_setting_and_every_command(site: Path) -> None:
     commands = (site / "reference" / "commands.html").read_text()
     for name in cli.commands:
         assert f">outlast {name}<" in commands, name
+
+
+def test_settings_are_split_by_section_and_the_first_page_leads_to_each(site: Path) -> None:
+    first = (site / "reference" / "settings.html").read_text()
+    for name in ("device", "device-ftl", "device-controller", "device-reliability", "workload-synthetic", "array"):
+        page = site / "reference" / f"settings-{name}.html"
+        assert page.stat().st_size < 300_000
+        assert f'href="settings-{name}.html"' in first, name
+    row = "<td><code>device.ftl.gc.policy</code></td>"
+    assert row not in first
+    assert row in (site / "reference" / "settings-device-ftl.html").read_text()
+    assert ">run.capacity_scale<" in first
+
+
+def test_the_reference_has_every_public_name_of_python(site: Path) -> None:
+    page = (site / "reference" / "python.html").read_text()
+    python_names = runpy.run_path(str(ROOT / "docs" / "python_reference.py"))["names"]
+    found = set(re.findall(r'id="(outlast[\w]*)"', page))
+    for name in python_names():
+        assert name.replace(".", "").lower() in found, name
+    plain = re.sub(r"<[^>]*>", "", page)
+    assert "outlast.fleet.study(" in plain
+    assert "load=None" in plain
 
 
 def test_decisions_architecture_and_changelog_are_in_the_navigation(site: Path) -> None:
@@ -186,3 +216,7 @@ def test_a_search_finds_pages_and_not_the_records_of_decisions(site: Path) -> No
     # Each part of a setting's name is a word of its own.
     parts = re.split(index["config"]["separator"], "run.capacity_scale")
     assert parts == ["run", "capacity", "scale"]
+    assert any("capacity_scale" in entry["text"] for entry in index["docs"])
+    # Guides rank above the reference, and that above nothing else.
+    boosts = {entry["location"].partition("/")[0]: entry.get("boost", 1) for entry in index["docs"]}
+    assert boosts["guide"] > boosts["reference"] == 1

@@ -65,3 +65,28 @@ def test_the_guide_is_in_the_package(outlast: Outlast, tmp_path: Path) -> None:
     assert any(line.startswith("choose-a-preset:") for line in found)
     refused(outlast, tmp_path, "docs", "aray", says=['did you mean "arrays"?'])
     assert os.path.lexists(ROOT / "python" / "outlast" / "guide")
+
+
+@pytest.mark.parametrize("topic", ["ARRAYS", "arrays.md", "guide/arrays.md"])
+def test_a_page_is_found_as_links_name_it(outlast: Outlast, topic: str) -> None:
+    assert outlast("docs", topic).stdout == outlast("docs", "arrays").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("../../CHANGELOG",), "no page"),
+        (("a\nb\x1b[31m",), 'no page "a?b?[31m"'),
+        (("x" * 5000,), f'no page "{"x" * 60}…"'),
+        (("",), 'no page ""'),
+        (("--search", " "), "say what to look for"),
+        (("arrays", "--search", "x"), "leave out the topic"),
+    ],
+    ids=["path", "control", "long", "empty", "nothing", "both"],
+)
+def test_topics_that_cannot_be_are_refused_in_a_line(outlast: Outlast, arguments: tuple[str, ...], says: str) -> None:
+    done = outlast("docs", *arguments, check=False)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 300

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use outlast_nvme::{
-    DeviceAnswer, DeviceFailure, DeviceOp, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
-    PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
-    ZoneReports,
+    ConfigurationFacts, DeviceAnswer, DeviceFailure, DeviceOp, HandleKind, HostQueue, NamespaceFacts,
+    NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts,
+    ZoneRefusal, ZoneReport, ZoneReports,
 };
 use outlast_nvme_tcp::TcpConnection;
 
@@ -22,7 +22,7 @@ const ONE_COMMAND: u64 = 4 << 20;
 fn offer(has_zones: bool) -> TargetOffer {
     let zones = |block: u64| {
         let size = ZONE_BYTES / block;
-        has_zones.then_some(ZoneFacts { size, capacity: size, most_active: 4, most_open: 4 })
+        has_zones.then_some(ZoneFacts { size, capacity: size, most_active: 4, most_open: 4, random: None })
     };
     let first = NamespaceFacts {
         offset: 0,
@@ -52,9 +52,12 @@ fn offer(has_zones: bool) -> TargetOffer {
         capacity: BLOCKS * 512,
         namespaces: vec![first, second],
         placement: (!has_zones).then(|| PlacementFacts {
-            configurations: vec![vec![HandleKind::PersistentlyIsolated; 2]],
+            configurations: vec![ConfigurationFacts {
+                handles: vec![HandleKind::PersistentlyIsolated; 2],
+                reclaim_unit_bytes: 1 << 20,
+                time_limit_s: 0,
+            }],
             enabled: 0,
-            reclaim_unit_bytes: 1 << 20,
             handles: vec![0, 1],
         }),
     };
@@ -128,6 +131,7 @@ fuzz_target!(|bytes: &[u8]| {
                         offset: request.offset + at * ZONE_BYTES,
                         state: WireZoneState::Closed,
                         write_pointer: Some(request.offset + at * ZONE_BYTES),
+                        has_area: false,
                     });
                     DeviceAnswer::Zones(ZoneReports { count, zones: zones.collect() })
                 }

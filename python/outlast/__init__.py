@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as type checkers read it; what `typing` takes to import
 if TYPE_CHECKING:
     from typing import Any
 
-    from outlast import models, policies, settings
+    from outlast import fleet, models, planning, policies, settings
     from outlast._core import (
         DeviceError,
         InternalError,
@@ -76,10 +76,12 @@ _HOMES = {
     "Estimate": "outlast.costs",
     "estimate": "outlast.costs",
     "explain": "outlast.why",
+    "fleet": "outlast.fleet",
     "load": "outlast.result",
     "load_sweep": "outlast.sweeps",
     "models": "outlast.models",
     "open": "outlast.simulation",
+    "planning": "outlast.planning",
     "presets": "outlast.api",
     "repeat": "outlast.repeats",
     "resolve": "outlast.api",
@@ -126,10 +128,12 @@ __all__ = [
     "compare",
     "estimate",
     "explain",
+    "fleet",
     "load",
     "load_sweep",
     "models",
     "open",
+    "planning",
     "policies",
     "presets",
     "repeat",

@@ -33,6 +33,7 @@ TABLES = (
     "controller_over_time",
     "valid_over_time",
     "cycles_over_time",
+    "superblocks_over_time",
     "placement_over_time",
     "slc_cache_over_time",
     "energy_over_time",
@@ -145,10 +146,10 @@ class Result:
         """The table as a polars DataFrame: `timeseries`, `latency`, `wear` or `precondition`. Needs polars.
 
         With `run.utilisation` there are `dies_over_time`, `channels_over_time`, `controller_over_time`,
-        `valid_over_time`, `cycles_over_time` and `victims`, `placement_over_time` of a drive with handles, and
-        `slc_cache_over_time` of one with an SLC cache, `energy_over_time` of one that counts energy. A run of fio jobs
-        has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array `array_events`,
-        `array_states` and `array_lost`.
+        `valid_over_time`, `cycles_over_time`, `superblocks_over_time` and `victims`, `placement_over_time` of a drive
+        with handles, `slc_cache_over_time` of one with an SLC cache, `energy_over_time` of one that counts energy. A
+        run of fio jobs has `jobs`, too, a drive that can fail `decisions`, one whose flash errs `errors`, and an array
+        `array_events`, `array_states` and `array_lost`.
         """
         return frames.to_polars(self.columns(name))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 
@@ -17,3 +18,8 @@ def sweep_schema() -> dict[str, Any]:
     from outlast.sweeps import keys
 
     return keys.schema()
+
+
+def hint() -> str:
+    """First line of a scenario file, by which editors find the schema that is installed here."""
+    return f"#:schema {(Path(__file__).parent / 'scenario.schema.json').as_uri()}\n"

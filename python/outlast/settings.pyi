@@ -622,6 +622,12 @@ class DeviceFtlGc(Setting):
     """Share of the space that collection frees on its way to `stop_free` that host writes may use meanwhile; 0 to 1.
     Default: 1.
     """
+    on_chip_copies: Setting
+    """How often in a row data may be moved within its die (on-chip copy, copyback): it is sensed and programmed without
+    crossing the channel, and thus without error correction, so that each copy adds the errors of its source. 1: data
+    that a host wrote, as that of an SLC cache, is copied once, and then goes through the controller. Default: 0, the
+    chip does not do it. At most 15.
+    """
     overlap: Setting
     """Whether the next victim is read while the last one is erased, an eighth of its dies at a time; with a protected
     buffer. Takes one more free superblock for each relocating stream. Default: false, a victim is read when the one
@@ -830,6 +836,11 @@ class DevicePlacement(Setting):
     """Configurations that the drive offers, numbered from 0 in this order; at least one.
     Default: [].
     - handles: Reclaim unit handles, numbered from 0 in this order, each by its isolation; 1 to 128.
+    - superblocks: Superblocks of each flash core in a reclaim unit (`NVMe`: Reclaim Unit Nominal Size); 1 to the
+      blocks of a plane. A handle fills them one after another, and an update leaves those that are left; collection
+      takes them one by one. Default: 1.
+    - time_limit: Time after which a handle leaves a reclaim unit that it has begun and not filled (`NVMe`: Estimated
+      Reclaim Unit Time Limit); 1 ms to 100 days. Absent: none.
     """
     placement_handles: Setting
     """Handles that the namespace may use, by number: a write with placement identifier i goes through the i-th of them,
@@ -1168,6 +1179,10 @@ class DeviceSlcCache(Setting):
     """Most bytes of the dynamic cache, rounded to whole superblocks. Default: no bound but `dynamic_share`."""
     endurance: Setting
     """P/E cycles after which a block that was used for the cache is retired. Default: never."""
+    error_rate: Setting
+    """Raw bit error rate of its cells relative to that of the cells outside it at equal wear, age and reads, above 0
+    and at most 10: fewer levels lie further apart. Needs `reliability`. Default: 1.
+    """
     fold_after_idle: Setting
     """Pause of the host after which the cache is folded until the next command. Seen within a quarter of it. Default:
     never.
@@ -1289,6 +1304,10 @@ class DeviceZones(Setting):
     """
     max_open: Setting
     """Most zones that are open at once (`NVMe`: Maximum Open Resources); at most `max_active`. Absent: `max_active`."""
+    random_write: DeviceZonesRandomWrite
+    """Zone random write areas (`NVMe`: ZRWA): zones that are opened with one take writes behind their write pointer in
+    any order, and again, and only what is committed is written to flash. Absent: none.
+    """
     reset_time: Setting
     """Time that a reset takes beside the erasure of what is written; at most 1 s. Default: 0."""
     reset_time_partial: Setting
@@ -1299,6 +1318,16 @@ class DeviceZones(Setting):
     """
     superblocks: Setting
     """Superblocks of each flash core in a zone; 1 to 4096. Their data is the capacity of the zone. Default: 1."""
+
+class DeviceZonesRandomWrite(Setting):
+    granularity: Setting
+    """What the write pointer moves by (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit."""
+    size: Setting
+    """Size of an area (`NVMe`: ZRWASZ); a multiple of the granularity, at most the capacity of a zone and 65,535
+    mapping units. A write that ends up to as much behind the area commits what lies in front of it.
+    """
+    zones: Setting
+    """Most zones that have an area at once (`NVMe`: NUMZRWA); 1 to `max_active`. Absent: `max_active`."""
 
 class Policies(Setting):
     code: Setting
@@ -1622,6 +1651,8 @@ class WorkloadTrace(Setting):
     - etw: Disk events of Event Tracing for Windows as text, from xperf's dumper or SNIA IOTTA's Microsoft production
       servers: `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum,
       ...`; microseconds and bytes. The file's own header says which column is which.
+    - commands: One command in each line, those to zones included: `time,command,place,size,handle`; seconds and
+      bytes. A place may be one in a zone, such as `4z+65536`.
     - columns: A table with one request in each line, whose columns `columns` names.
     - msr-6: MSR Cambridge without response times: the columns of `msr` but the last.
     - fiu: FIU (`SRCMap`): `time pid process LBA size op major minor MD5`; nanoseconds and sectors.
@@ -1656,8 +1687,8 @@ class WorkloadTrace(Setting):
     time_scale: Setting
     """Recorded times are multiplied by this: 2 takes twice as long, 0.5 half as long. 1e-6 to 1e6. Default: 1."""
     time_unit: Setting
-    """Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us) and of
-    `columns` (default: s).
+    """Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us), and of
+    `columns` and `commands` (default: s).
     - ns: Nanoseconds.
     - us: Microseconds.
     - ms: Milliseconds.
@@ -1680,8 +1711,9 @@ class WorkloadTraceColumns(Setting):
     - false
     """
     names: Setting
-    """The columns in order: `time`, `op`, `offset` and `size` once each, `device` at most once; any other name is a
-    column that is not read. With `header`, names as the first line of the file has them, in any order.
+    """The columns in order: `time`, `op`, `offset` and `size` once each, `device` and `handle` at most once; any other
+    name is a column that is not read. `handle` is the placement handle of a write, or its stream hint; of reads it
+    is ignored, and empty it is 0. With `header`, names as the first line of the file has them, in any order.
     Default: [].
     """
     read: Setting
@@ -1730,6 +1762,11 @@ class WorkloadZoned(Setting):
     """Which full zone is reset where no zone is empty. Default: oldest.
     - oldest: The one that became full first.
     - random: Any, each as likely.
+    """
+    rewrite_percent: Setting
+    """Writes, in percent, that write again what lies in the random write area of their zone, from 0 to 99. Given, each
+    zone is opened with such an area, and committed at its end; it needs `device.zones.random_write` and goes with
+    writes only.
     """
     size: Setting
     """Size of every request; a whole number of mapping units, at most the capacity of a zone. The last write to a zone

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from random_scenarios import controller, events, flash, layer, media, workloads
+from random_scenarios import client, controller, events, flash, layer, media, workloads
 from random_scenarios.draw import GONE, Draw, Row, Settings, at
 
 PRECONDITION: tuple[Row, ...] = (
@@ -78,13 +78,14 @@ def case(seed: int) -> Case:
     placement = layer.placement(Draw(seed, "placement"), device)
     if placement:
         device["placement"] = placement
+    device |= client.parts(seed, device)
     capacity = layer.capacity_kib(own["shape"], shape, device)
     device["ftl"]["capacity"] = f"{capacity}KiB"
     settings: Settings = {"name": f"random {seed}", "seed": own["run"].whole(0, 1 << 40), "device": device}
     load = workload(own["load"], device, capacity)
     settings["workload"] = load.settings
     settings["precondition"] = own["run"].fill(PRECONDITION)
-    settings["run"] = run(own["run"], "reliability" in device)
+    settings["run"] = run(own["run"], "reliability" in device) | client.scale(seed, device)
     array = events.array(own["array"])
     if array:
         settings["array"] = array

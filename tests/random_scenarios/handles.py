@@ -19,7 +19,7 @@ def handles_add_up(case: Case, summary: Mapping[str, Any]) -> Iterator[str]:
     if abs(host - programs["host_programs"] * page) > 1e-9 * host:
         yield f"{host} bytes by handle, {programs['host_programs'] * page} in all"
     moved = sum(own["moved_bytes"] for own in handles)
-    causes = ("gc", "wear_leveling", "scrub", "reencode", "rewritten")
+    causes = ("gc", "fold", "wear_leveling", "scrub", "reencode", "rewritten")
     most = sum(programs[f"{cause}_programs"] for cause in causes) * page
     if moved > most * (1 + 1e-9) + page:
         yield f"{moved} bytes moved by handle, {most} in all"

@@ -15,8 +15,12 @@ from random_scenarios.run import Broken, Outcome, Ran, Summary
 
 Law: TypeAlias = Callable[[Case, Summary], Iterator[str]]
 
-SIGNED = (*("interval", "spare_factor", "log10", "temperature", "trend", "difference", "relative_error", "coalesced"),)
-"""Parts of the names of figures that may be below zero: differences, logarithms, and spare space beside dead dies."""
+SIGNED = (
+    *("interval", "spare_factor", "log10", "temperature", "celsius", "trend", "difference", "relative_error"),
+    "coalesced",
+)
+"""Parts of the names of figures that may be below zero: differences, logarithms, temperatures, and spare space beside
+dead dies."""
 
 OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 REASONS = ("read_only", "medium_error", "aborted", "out_of_range")

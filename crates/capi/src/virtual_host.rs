@@ -179,7 +179,6 @@ impl VirtualHost {
             }
             self.now = self.device.advance_to_completion(limit, &mut self.completions).max(self.now);
             self.name_completions();
-            while self.device.take_notice().is_some() {}
         }
         Ok(())
     }
@@ -266,8 +265,9 @@ impl VirtualHost {
         Ok(())
     }
 
-    /// Gives completions of the device the names of their requests, and frees their tags.
+    /// Gives completions of the device the names of their requests, and frees their tags. Notices are dropped: this interface has none.
     fn name_completions(&mut self) {
+        while self.device.take_notice().is_some() {}
         for index in 0..self.completions.len() {
             let Completion { at, tag, outcome, .. } = self.completions[index];
             let InFlight { name, submitted, op, length } = self.in_flight[tag.0 as usize];

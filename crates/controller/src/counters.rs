@@ -18,6 +18,8 @@ outlast_units::counters! {
         pub map_hits: u64,
         /// Mapping units whose page was not.
         pub map_misses: u64,
+        /// Program units that relocation has copied on the chip.
+        pub on_chip_copies: u64,
         /// Mapping units that the host wrote in place of older ones in the write buffer: these were never programmed.
         pub coalesced_writes: u64,
         /// Units of which the host wrote only a part, so that the rest had to be kept.

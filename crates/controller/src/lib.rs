@@ -28,4 +28,6 @@ pub use places::*;
 pub use read::*;
 pub use repair::*;
 pub use size::*;
-pub use zones::{ZoneCounts, ZoneFill, ZoneRange, Zones, zone_layout, zone_streams};
+pub use zones::{
+    AreaCommit, ZoneCounts, ZoneFill, ZoneRange, Zones, random_write_areas, zone_layout, zone_streams,
+};

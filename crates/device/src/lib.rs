@@ -27,7 +27,8 @@ pub use peek::{Held, Peek};
 pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
 pub use zones::{
-    ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState, ZoneTable,
+    RandomWriteAreas, ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState,
+    ZoneTable,
 };
 
 use outlast_units::{Lba, Nanos};

@@ -7,6 +7,7 @@ mod cycles;
 mod energy;
 mod placement;
 mod slc_cache;
+mod superblocks;
 
 use crate::drives::DriveSet;
 use crate::member::ArrayMember;
@@ -14,7 +15,7 @@ use crate::table::{ResultColumn, ResultTable};
 use crate::victims::victims;
 use cycles::CycleCounts;
 use outlast_ftl::{HandleCounts, SlcCacheFigures};
-use outlast_ssd::{Busy, PlacementView, PowerFigures, Ssd, sum_by_handle};
+use outlast_ssd::{Busy, PlacementView, PowerFigures, Ssd, SuperblockMap, sum_by_handle};
 use outlast_units::Nanos;
 use std::collections::BTreeMap;
 
@@ -41,6 +42,8 @@ struct UtilisationSample {
     slc_cache: Option<SlcCacheFigures>,
     /// Energy and heat of each drive; empty where one counts none.
     power: Vec<PowerFigures>,
+    /// Map of the superblocks of each drive, by member.
+    maps: Vec<(u64, SuperblockMap)>,
 }
 
 impl UtilisationSample {
@@ -62,6 +65,7 @@ impl UtilisationSample {
             handles: sum_by_handle(drives.iter().map(|(_, ssd)| PlacementView::of(ssd).counts())),
             slc_cache: slc_cache::caches(drives),
             power: energy::powers(at, drives),
+            maps: superblocks::maps(drives),
         }
     }
 }
@@ -271,6 +275,7 @@ impl OverTime {
             ("controller_over_time", self.controller(array)),
             ("valid_over_time", self.valid()),
             ("cycles_over_time", self.cycles()),
+            ("superblocks_over_time", self.superblocks(drives)),
             ("victims", victims(drives)),
         ];
         let placement = self.placement(drives).map(|table| ("placement_over_time", table));

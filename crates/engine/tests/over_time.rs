@@ -110,6 +110,26 @@ fn spans_add_up_to_the_run_however_often_they_were_joined() {
     }
 }
 
+/// The last moment of the map is the drive as it is, and a long run has no more moments than a short one may have.
+#[test]
+fn the_map_of_superblocks_is_bounded_and_ends_with_the_drive_as_it_is() {
+    for window in ["20ms", "100us"] {
+        let run = run(drive("", window, true));
+        let table = run.table("superblocks_over_time");
+        let (at, cells) = (table.f64("at_s"), table.u64("cell"));
+        let moments = cells.iter().filter(|&&cell| cell == 0).count();
+        assert!((20..=64).contains(&moments), "{moments} moments of {window}");
+        let map = run.simulation.ssd().superblock_map(256);
+        let each = map.states.len();
+        assert!(each <= 256 && cells.len() == moments * each, "{} rows", cells.len());
+        let first = cells.len() - each;
+        assert!(at[first..].iter().all(|&time| time == at[cells.len() - 1]) && at[0] < at[first]);
+        let valid: Vec<f64> = map.valid.iter().map(|&share| f64::from(share) / 100.0).collect();
+        assert_eq!(&table.f64("valid")[first..], &valid);
+        assert!(valid.iter().any(|&share| share > 0.0 && share < 1.0));
+    }
+}
+
 #[test]
 fn utilisation_is_absent_unless_asked_for_and_changes_no_other_result() {
     let (off, on) = (run(drive(PROCESSORS, "20ms", false)), run(drive(PROCESSORS, "20ms", true)));
@@ -120,6 +140,7 @@ fn utilisation_is_absent_unless_asked_for_and_changes_no_other_result() {
         "controller_over_time",
         "valid_over_time",
         "cycles_over_time",
+        "superblocks_over_time",
         "victims",
     ];
     assert!(more.iter().all(|name| tables(&on).iter().any(|table| table == name)));

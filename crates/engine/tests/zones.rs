@@ -202,3 +202,112 @@ fn jobs_of_fio_write_zones() {
     assert!(summary.host.bytes_written >= written, "{}", summary.host.bytes_written);
     assert_eq!(zones.states["empty"], 3, "{:?}", zones.states);
 }
+
+/// A trace of commands is carried out as it says: what is written again in a random write area is programmed once, what a zone does not allow is refused by name, and the parts
+/// of write amplification sum to it.
+#[test]
+fn commands_of_a_trace_are_carried_out() {
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("zone-commands.csv");
+    let mut lines = vec!["time,command,place,size".to_owned(), "0,open-random,0z".to_owned()];
+    let mut at = 0;
+    let mut line = |rest: &str| {
+        at += 5;
+        lines.push(format!("{}.{:03},{rest}", at / 1000, at % 1000));
+    };
+    for _ in 0..20 {
+        line("write,0z,262144");
+    }
+    line("commit,0z+258048");
+    line("append,0z,4096");
+    line("append,1z,4096");
+    line("finish,2z");
+    line("reset,2z");
+    line("close,1z");
+    #[allow(clippy::disallowed_methods, reason = "the test writes the trace that it reads")]
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let text = text("random_write = { size = \"256KiB\", granularity = \"64KiB\" }", "", "fill = \"none\"");
+    let trace = format!(
+        "[workload.trace]\nformat = \"commands\"\nfile = {:?}\n[run]\nwarm_up = \"0s\"\n",
+        path.to_str().unwrap()
+    );
+    let summary = run(&text.replace("[workload.zoned]\n", &trace));
+    let zones = summary.zones.as_ref().unwrap();
+    let own = zones.random_write.as_ref().unwrap();
+    assert_eq!((own.opened, own.commits, own.implicit_commits, own.zones), (1, 1, 0, 1));
+    assert_eq!((own.host_bytes, own.committed_bytes), (20 << 18, 1 << 18));
+    assert_eq!((zones.closed, zones.finished, zones.reset), (1, 1, 1));
+    assert_eq!(zones.refused.iter().collect::<Vec<_>>(), [(&"Invalid Zone Operation Request", &1)]);
+    let amplification = summary.write_amplification.unwrap();
+    let host = summary.host.bytes_written as f64;
+    let expected = ((1 << 18) - (20 << 18)) as f64 / host;
+    assert!((amplification.random_write.unwrap() - expected).abs() < 1e-12);
+    assert!(amplification.partial_write.abs() < 1e-12, "{amplification:?}");
+}
+
+#[test]
+fn random_write_areas_that_cannot_be_are_refused_with_value_and_limit() {
+    let workload = "size = \"64KiB\"\nrequests = 10";
+    let cases = [
+        (
+            "random_write = { size = \"6MiB\" }",
+            workload,
+            ["device.zones.random_write.size", "at most the capacity of a zone"],
+        ),
+        (
+            "random_write = { size = \"64KiB\", granularity = \"6KiB\" }",
+            workload,
+            ["device.zones.random_write.granularity", "the mapping unit, 4KiB"],
+        ),
+        (
+            "random_write = { size = \"64KiB\", granularity = \"48KiB\" }",
+            workload,
+            ["device.zones.random_write.size", "the granularity, 48KiB"],
+        ),
+        (
+            "random_write = { size = \"64KiB\", zones = 5 }",
+            workload,
+            ["device.zones.random_write.zones = 5", "between 1 and device.zones.max_active, 4"],
+        ),
+        ("", "rewrite_percent = 10", ["workload.zoned.rewrite_percent", "needs [device.zones.random_write]"]),
+        (
+            "random_write = { size = \"64KiB\" }",
+            "rewrite_percent = 100",
+            ["workload.zoned.rewrite_percent", "between 0 and 99"],
+        ),
+        (
+            "random_write = { size = \"64KiB\" }",
+            "rewrite_percent = 10\nsize = \"128KiB\"",
+            ["workload.zoned.size", "64KiB"],
+        ),
+        (
+            "random_write = { size = \"64KiB\" }",
+            "rewrite_percent = 10\ncommand = \"append\"",
+            ["rewrite_percent", "takes no appends"],
+        ),
+        (
+            "random_write = { size = \"64KiB\", zones = 1 }",
+            "rewrite_percent = 10\nzones_in_flight = 2",
+            ["zones_in_flight", "at most device.zones.random_write.zones, 1"],
+        ),
+    ];
+    for (zones, workload, parts) in cases {
+        let message = refused(&text(zones, workload, "fill = \"none\""));
+        assert!(parts.iter().all(|part| message.contains(part)), "{zones} {workload}: {message}");
+    }
+    let volatile = text("random_write = { size = \"64KiB\" }", workload, "fill = \"none\"")
+        .replace("write_buffer", "write_cache = \"volatile\"\nwrite_buffer");
+    assert!(refused(&volatile).contains("needs device.controller.write_cache"));
+}
+
+/// Of the writes of a host that writes again three times out of four, a quarter is programmed, with losses at the ends of zones.
+#[test]
+fn writing_again_within_areas_saves_programs() {
+    let area = "random_write = { size = \"256KiB\", granularity = \"64KiB\" }";
+    let workload =
+        "size = \"16KiB\"\nzones_in_flight = 3\nqueue_depth = 4\nrewrite_percent = 75\nbytes = \"96MiB\"";
+    let summary = run(&text(area, workload, "fill = \"none\""));
+    let zones = summary.zones.unwrap();
+    assert!(zones.refused.is_empty(), "{:?}", zones.refused);
+    let total = summary.write_amplification.unwrap().total;
+    assert!((total - 0.25).abs() < 0.02, "{total}");
+}

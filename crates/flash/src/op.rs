@@ -33,6 +33,9 @@ pub enum DieQueue {
     Internal(InternalTask),
 }
 
+/// Nanoseconds for which a die senses a program unit at most: as many page rows as that has units, a second each.
+pub(crate) const LONGEST_SENSING: u64 = 64_000_000_000;
+
 /// Place of a program unit on its die: a page row of a block, and the mode in which the block is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRow {
@@ -51,7 +54,8 @@ pub struct FlashOpId(pub(crate) u32);
 /// A flash operation. `T`, the caller's tag, says what it is for.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub struct FlashOp<T> {
-    /// Units of the program unit that a read senses and sends, one bit each; of an erasure the nanoseconds that it takes, 0 for tBERS.
+    /// Units of the program unit that a read senses and sends, one bit each; of an erasure the nanoseconds that it takes, 0 for tBERS; of a program the
+    /// nanoseconds for which it senses what it copies, 0 where its data comes over the channel.
     pub(crate) mask: u64,
     /// Next in the same queue.
     next: u32,
@@ -77,6 +81,12 @@ impl<T> FlashOp<T> {
     #[inline]
     pub fn program(place: BlockRow, units: u32, tag: T) -> Self {
         Self::new(FlashOpKind::Program, place, 0, units, tag)
+    }
+
+    /// As [`FlashOp::program`], of data that the die has sensed itself, for `sense`: an on-chip copy, which leaves the channel alone.
+    pub fn copy(place: BlockRow, units: u32, sense: Nanos, tag: T) -> Self {
+        debug_assert!(sense != Nanos::ZERO, "a copy of what was not sensed");
+        Self::new(FlashOpKind::Program, place, sense.0, units, tag)
     }
 
     /// The erasure of block `block` of every plane of a lane.

@@ -3,7 +3,7 @@
 use crate::channel::FlashChannel;
 use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
-use crate::op::FlashOp;
+use crate::op::{FlashOp, LONGEST_SENSING};
 use crate::op_kind::FlashOpKind;
 use crate::pipe::ReadPipe;
 use crate::transfer_queue::TransferQueue;
@@ -99,7 +99,7 @@ impl<T: Copy> Flash<T> {
                 .filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind() == FlashOpKind::Read)));
             let reached = reached.filter(|op| match op.kind() {
                 FlashOpKind::Read => self.unit.contains(op.mask) && op.units() == op.mask.count_ones(),
-                FlashOpKind::Program => op.units() <= self.unit.units(),
+                FlashOpKind::Program => op.units() <= self.unit.units() && op.mask <= LONGEST_SENSING,
                 FlashOpKind::Erase => true,
             });
             reached

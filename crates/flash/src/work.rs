@@ -4,7 +4,7 @@ use crate::accounts::DieActivity;
 use crate::die::{DiePhase, SuspendedOp};
 use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::Flash;
-use crate::op::FlashOp;
+use crate::op::{BlockRow, FlashOp};
 use crate::op_kind::FlashOpKind;
 use outlast_media::{ArrayWork, ProgramUnit, TimingTable};
 use outlast_units::{CoreId, DieId, Nanos};
@@ -129,6 +129,10 @@ impl<T: Copy> Flash<T> {
         for row in 1..self.unit.rows {
             program += self.timing.program(mode, first_row + row);
         }
+        let sensed = self.ops[op].mask;
+        if sensed != 0 {
+            return self.start_copy(now, die, op, Nanos(sensed), program);
+        }
         let data_in = self.book_program::<PLAIN>(now, die);
         let state = &mut self.dies[die];
         state.begin_array(now, op, data_in, data_in + program);
@@ -138,6 +142,25 @@ impl<T: Copy> Flash<T> {
             });
         }
         self.events.set_die(die, data_in + program);
+    }
+
+    /// Starts on-chip copy `op`: the die senses for `sense` and programs for `program`. Only commands go over the channel.
+    #[cold]
+    #[inline(never)]
+    fn start_copy(&mut self, now: Nanos, die: DieId, op: u32, sense: Nanos, program: Nanos) {
+        let channel = self.dies[die].channel;
+        let start = self.channels[channel].interleave(now, self.timing.command());
+        let (sensed, end) = (start + sense, start + sense + program);
+        self.dies[die].begin_array(now, op, sensed, end);
+        self.update_accounts(move |accounts| {
+            accounts.begin_array_work(now, die, op, DieActivity::Internal, sensed);
+        });
+        self.events.set_die(die, end);
+    }
+
+    /// Time for which a die senses the units in `mask` of the program unit at `place`.
+    pub fn sense_time(&self, place: BlockRow, mask: u64) -> Nanos {
+        sensing_of(&self.unit, &self.timing, &FlashOp::read(place, mask, ())).1
     }
 
     fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {

@@ -8,7 +8,7 @@
 
 use crate::machine::LossCause;
 use crate::segments::HazardSegment;
-use crate::splitting::PathEffort;
+use crate::splitting::{PathEffort, turn_of};
 use crate::statistics::{BATCHES, LossWeights, RareLosses};
 use crate::{Fleet, FleetMachine};
 use outlast_units::rng::{mix, sub_seed};
@@ -20,20 +20,34 @@ const CONTINUATIONS: u32 = 16;
 
 /// Expected number of losses by the end of each year; of each moment in which pieces are missing, at most one.
 pub fn biasing(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
+    biasing_while(std::slice::from_ref(fleet), effort, |_| true).unwrap_or_default()
+}
+
+/// As [`biasing`], mean over fleets that are unlike each other, as in [`crate::splitting::splitting_while`]. `goes_on` gets the events so far after each path, and ends the search by false, with `None` as result.
+pub fn biasing_while(
+    fleets: &[Fleet],
+    effort: &PathEffort,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Option<RareLosses> {
     let mut events = 0;
-    let batches: Vec<LossWeights> = (0..BATCHES)
+    let batches: Option<Vec<LossWeights>> = (0..BATCHES)
         .map(|batch| {
             let seed = mix(sub_seed(effort.seed, "biasing") ^ mix(batch));
             let mut losses = LossWeights::new(effort.years as usize, effort.year_hours);
-            for path in 0..effort.paths {
+            let starts: Vec<&Fleet> = turn_of(fleets, batch, effort.paths).collect();
+            for (path, fleet) in (0..effort.paths).zip(starts.into_iter().cycle()) {
                 play(fleet, effort, mix(seed ^ mix(u64::from(path))), &mut losses, &mut events);
+                events += 1;
+                if !goes_on(events) {
+                    return None;
+                }
             }
             let mut whole = LossWeights::new(effort.years as usize, effort.year_hours);
             whole.add_part(&losses, 1.0 / f64::from(effort.paths));
-            whole
+            Some(whole)
         })
         .collect();
-    RareLosses::of_batches(&batches, events)
+    Some(RareLosses::of_batches(&batches?, events))
 }
 
 /// One path. While nothing is missing the first failure is not waited for, as in splitting: each length of time counts with the probability

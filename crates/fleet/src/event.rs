@@ -9,6 +9,12 @@ pub(crate) enum FleetChange {
     PieceEnd { piece: u32 },
     /// A drive fails because another one did.
     Contagion { drive: u32, age: u32 },
+    /// A failure has been noticed, and its rebuild takes bandwidth from others.
+    RebuildBegin { number: u32 },
+    /// A rebuild of another group's drive is over; void if its end is another by now.
+    ElsewhereEnd { number: u32 },
+    /// A drive of another group fails; void after the meeting.
+    ElsewhereFailure { meeting: u32 },
     /// A drive is old enough to be replaced; void if it has been since.
     Retirement { drive: u32, age: u32 },
 }

@@ -1,6 +1,6 @@
 //! A plan that can be played, with what is looked up often.
 
-use crate::plan::{FailureDomain, FleetError, FleetSettings};
+use crate::plan::{FailureDomain, FleetError, FleetSettings, RebuildOverlap};
 
 /// A plan that has been checked, with what is looked up often.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Fleet {
     members: [DomainMembers; 3],
     /// True if no two groups share a drive.
     pub(crate) is_disjoint: bool,
+    /// What spread rebuilds have in common; absent if they are not, or share nothing.
+    pub(crate) overlap: Option<RebuildOverlap>,
     /// Rate that no drive exceeds.
     pub(crate) highest_rate: f64,
 }
@@ -82,7 +84,12 @@ impl Fleet {
         let members =
             [DomainMembers::new(plan.node.clone()), DomainMembers::new(racks), DomainMembers::new(sites)];
         let highest_rate = plan.hazard.highest() * plan.frailty.iter().copied().fold(0.0, f64::max);
-        Ok(Self { plan, piece_starts, pieces, members, is_disjoint, highest_rate })
+        let mut fleet =
+            Self { plan, piece_starts, pieces, members, is_disjoint, overlap: None, highest_rate };
+        if fleet.plan.repair.sharing.is_some_and(|sharing| sharing.is_spread) {
+            fleet.overlap = Some(fleet.plan.overlap.unwrap_or_else(|| fleet.measured_overlap()));
+        }
+        Ok(fleet)
     }
 
     /// Drives.
@@ -93,6 +100,20 @@ impl Fleet {
     /// Groups.
     pub fn groups(&self) -> usize {
         self.plan.groups.len() / self.plan.code.pieces() as usize
+    }
+
+    /// Events per hour in the mean while all drives are up, those that are candidates only included; each failure counts
+    /// with the ends of repair that it brings.
+    pub fn event_rate(&self) -> f64 {
+        let plan = &self.plan;
+        let drives = self.drives() as f64;
+        let bursts = plan.bursts.iter().map(|burst| burst.rate * self.domains(burst.scope) as f64);
+        let hit = plan.bursts.iter().map(|burst| burst.rate * burst.probability * drives);
+        let fails = drives * self.highest_rate + hit.sum::<f64>();
+        let brought: f64 = 1.0 - plan.contagion.iter().map(|one| one.probability).sum::<f64>();
+        let retired = plan.retire_at.map_or(0.0, |age| drives / age);
+        let pieces = self.pieces.len() as f64 / drives;
+        bursts.sum::<f64>() + fails / brought * (1.0 + pieces) + retired
     }
 
     /// True if no two groups share a drive.

@@ -2,6 +2,9 @@
 
 use serde::Deserialize;
 
+/// Most steps of age: causes of losses number them in a byte.
+const STEPS_MAX: usize = 256;
+
 /// Failures per hour of one drive by its age, in steps: infant, steady, wear-out.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +45,9 @@ impl AgeHazard {
         let rises = self.from.windows(2).all(|pair| pair[0] < pair[1]);
         if self.from.is_empty() || self.from.len() != self.rate.len() || self.from[0] != 0.0 || !rises {
             return Some("ages begin with 0, rise, and are as many as rates".into());
+        }
+        if self.from.len() > STEPS_MAX {
+            return Some(format!("{} steps of age: at most {STEPS_MAX}", self.from.len()));
         }
         self.rate
             .iter()

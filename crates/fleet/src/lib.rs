@@ -16,6 +16,7 @@ mod fleet;
 mod hazard;
 mod machine;
 mod one_group;
+mod overlap;
 mod placement;
 mod plan;
 mod segments;
@@ -28,7 +29,7 @@ pub use hazard::AgeHazard;
 pub use machine::{FleetMachine, FleetTally, GroupLoss, LossCause};
 pub use placement::{DriveChoice, GroupPlacement};
 pub use plan::{
-    FailureBurst, FailureDomain, FleetError, FleetSettings, NeighbourFailure, PieceOrder, RepairPolicy,
-    RepairTimes,
+    Elsewhere, FailureBurst, FailureDomain, FleetError, FleetSettings, NeighbourFailure, PieceOrder,
+    RebuildOverlap, RepairPolicy, RepairTimes, SharedBandwidth,
 };
 pub use statistics::{IntervalEstimate, RareLosses};

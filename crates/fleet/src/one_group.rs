@@ -2,7 +2,7 @@
 //! they depend on each other; so what is too rare to be met in a fleet is looked for in one group of it.
 
 use crate::Fleet;
-use crate::plan::{FleetError, FleetSettings};
+use crate::plan::{Elsewhere, FailureDomain, FleetError, FleetSettings};
 
 impl Fleet {
     /// A fleet of the `group`-th group alone: its drives, and their neighbours if failures bring failures of neighbours. Its pieces have random
@@ -61,7 +61,64 @@ impl Fleet {
         let pieces: usize = members.iter().map(|&drive| self.pieces_of(drive).len()).sum();
         own.repair.pieces_of_drive = (pieces / width) as u32;
         own.repair.shared = self.shared(members);
+        own.overlap = self.overlap;
+        own.elsewhere = self.elsewhere(members);
         Self::new(own)
+    }
+
+    /// Rebuilds of other groups' drives that a group meets: for bandwidth, or for the one crew of a fleet whose groups share drives. None of a
+    /// lazy fleet, whose rebuilds are of single groups.
+    fn elsewhere(&self, members: &[u32]) -> Option<Elsewhere> {
+        let plan = &self.plan;
+        let waits = !plan.repair.parallel && !self.is_disjoint;
+        if plan.repair.threshold > 1 || !(waits || (plan.repair.parallel && plan.repair.sharing.is_some())) {
+            return None;
+        }
+        let others = (self.drives() - members.len()) as f64;
+        let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+        let replaced = if plan.die_repair.is_some() { 1.0 - plan.die_share } else { 1.0 };
+        let brought = 1.0 - plan.contagion.iter().map(|one| one.probability).sum::<f64>();
+        let bursts: f64 = plan.bursts.iter().map(|burst| burst.rate * burst.probability).sum();
+        let load = match (plan.repair.sharing, self.overlap) {
+            (Some(sharing), Some(overlap)) if !waits => {
+                sharing.parts.iter().zip(overlap.other).map(|(part, share)| part * share).fold(0.0, f64::max)
+            }
+            (Some(sharing), None) if !waits => {
+                let domains =
+                    [FailureDomain::Node, FailureDomain::Rack].map(|scope| self.domains(scope) as f64);
+                (sharing.parts[1] / domains[0]).max(sharing.parts[2] / domains[1])
+            }
+            _ => 1.0,
+        };
+        let places = if self.overlap.is_some() || waits { Vec::new() } else { self.places_beside(members) };
+        Some(Elsewhere {
+            drives: others * mean(&plan.frailty) * replaced / brought,
+            age: mean(&plan.age),
+            rate: others * bursts / brought,
+            load,
+            places: places.into(),
+        })
+    }
+
+    /// Node and rack of each drive outside the group, numbered as in the group alone.
+    fn places_beside(&self, members: &[u32]) -> Vec<[u32; 2]> {
+        let known = |of: usize| {
+            let mut list: Vec<u32> = members.iter().map(|&member| self.place_of(member)[of]).collect();
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        let lists = [known(0), known(1)];
+        let renamed =
+            |of: usize, number: u32| lists[of].binary_search(&number).map_or(u32::MAX, |at| at as u32);
+        (0..self.drives() as u32)
+            .filter(|drive| !members.contains(drive))
+            .map(|drive| {
+                let [node, rack] = self.place_of(drive);
+                // In none of the group's it meets other rebuilds elsewhere only: these are told apart no further.
+                [renamed(0, node), renamed(1, rack)]
+            })
+            .collect()
     }
 
     /// Probability that a piece of one of these drives is in a group with another one of them, mean over pairs.
@@ -97,6 +154,7 @@ impl FleetSettings {
             frailty: self.frailty.clone(),
             contagion: self.contagion.clone(),
             bursts: self.bursts.clone(),
+            elsewhere: None,
             ..*self
         }
     }

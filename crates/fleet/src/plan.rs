@@ -49,6 +49,46 @@ pub struct FleetSettings {
     pub read_failure: f64,
     /// Age at which a drive is replaced before it fails; absent for never.
     pub retire_at: Option<f64>,
+    /// Rebuilds of other groups' drives, where the fleet is one group of many.
+    #[serde(skip)]
+    pub elsewhere: Option<Elsewhere>,
+    /// What rebuilds have in common, where the fleet is one group of many; else it is measured.
+    #[serde(skip)]
+    pub overlap: Option<RebuildOverlap>,
+}
+
+/// Drives of other groups, whose rebuilds meet those of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elsewhere {
+    /// Drives, each with the factor of its hazard: their sum.
+    pub drives: f64,
+    /// Mean age at the start in hours.
+    pub age: f64,
+    /// Failures per hour of all of them that no age brings.
+    pub rate: f64,
+    /// What one rebuild of them takes from one of the group: 1 where one crew does all.
+    pub load: f64,
+    /// Node and rack of each, numbered as those of the group; `u32::MAX` for others.
+    pub places: std::sync::Arc<[[u32; 2]]>,
+}
+
+/// What rebuilds of two drives have in common: the share of the drives, nodes and racks from which one reads that the other reads from, too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RebuildOverlap {
+    /// Of drives that share a group.
+    pub own: [f64; 3],
+    /// Of others.
+    pub other: [f64; 3],
+}
+
+/// What limits a rebuild: by the bandwidth of drives, of its node and of its rack, as parts of the hours that it takes; the greatest is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBandwidth {
+    /// Hours by drives, nodes and racks over those of the rebuild.
+    pub parts: [f64; 3],
+    /// True if many drives read and write a part of it; false if one drive is written, in one node and rack.
+    pub is_spread: bool,
 }
 
 /// Reach of a burst or a contagion.
@@ -129,6 +169,9 @@ pub struct RepairPolicy {
     pub pieces_of_drive: u32,
     /// Probability that two pieces of one drive share another drive as well, where the fleet is one group of many.
     pub shared: f64,
+    /// Bandwidths that rebuilds at one time share; absent if each is as fast as alone. Of no effect where they wait for each other.
+    #[serde(default)]
+    pub sharing: Option<SharedBandwidth>,
 }
 
 /// A plan that cannot be played.
@@ -193,6 +236,13 @@ impl FleetSettings {
             .all(|x| x.is_finite() && x >= 0.0)
         {
             return fail("times, rates, ages and factors: must be numbers of at least 0".into());
+        }
+        if self
+            .repair
+            .sharing
+            .is_some_and(|sharing| !sharing.parts.iter().all(|part| (0.0..=1.0).contains(part)))
+        {
+            return fail("sharing: parts from 0 to 1".into());
         }
         if self.retire_at.is_some_and(|age| !age.is_finite() || age <= 0.0) {
             return fail("retire_at: must be above 0".into());

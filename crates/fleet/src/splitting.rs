@@ -30,25 +30,47 @@ pub struct PathEffort {
 ///
 /// With 95 % the true one is in the interval; the repetitions say how exact they are.
 pub fn splitting(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
-    let mut events = 0;
-    let batches: Vec<LossWeights> =
-        (0..BATCHES).map(|batch| repetition(fleet, effort, batch, &mut events)).collect();
-    RareLosses::of_batches(&batches, events)
+    splitting_while(std::slice::from_ref(fleet), effort, |_| true).unwrap_or_default()
 }
 
-fn repetition(fleet: &Fleet, effort: &PathEffort, batch: u64, events: &mut u64) -> LossWeights {
+/// As [`splitting`], mean over fleets that are unlike each other: path by path, each in turn; repetitions begin with different ones, so that
+/// the interval also says what the fleets differ by. `goes_on` gets the events so far after each path, and ends the search by false, with `None` as result.
+pub fn splitting_while(
+    fleets: &[Fleet],
+    effort: &PathEffort,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Option<RareLosses> {
+    let mut events = 0;
+    let batches: Option<Vec<LossWeights>> =
+        (0..BATCHES).map(|batch| repetition(fleets, effort, batch, &mut events, &mut goes_on)).collect();
+    Some(RareLosses::of_batches(&batches?, events))
+}
+
+fn repetition(
+    fleets: &[Fleet],
+    effort: &PathEffort,
+    batch: u64,
+    events: &mut u64,
+    goes_on: &mut impl FnMut(u64) -> bool,
+) -> Option<LossWeights> {
     let seed = mix(sub_seed(effort.seed, "splitting") ^ mix(batch));
     let mut whole = LossWeights::new(effort.years as usize, effort.year_hours);
-    let mut starts = vec![FleetMachine::new(fleet, seed)];
+    let mut starts: Vec<FleetMachine> =
+        turn_of(fleets, batch, effort.paths).map(|fleet| FleetMachine::new(fleet, seed)).collect();
     let mut reached = 1.0;
-    for level in 0..fleet.plan.code.pieces() as usize {
+    let pieces = fleets.first().map_or(0, |fleet| fleet.plan.code.pieces());
+    for level in 0..pieces as usize {
         let mut stage = SplitStage::new(level, effort);
         for path in 0..effort.paths {
             let mut machine = starts[path as usize % starts.len()].clone();
             machine.reseed(mix(seed ^ mix(level as u64 * 0x1_0000_0000 + u64::from(path))));
             let before = machine.tally().events;
             stage.play(&mut machine);
-            *events += machine.tally().events - before;
+            // A path without any event is work, too.
+            *events += machine.tally().events - before + 1;
+            if !goes_on(*events) {
+                return None;
+            }
         }
         let share = reached / f64::from(effort.paths);
         whole.add_part(&stage.losses, share);
@@ -58,7 +80,13 @@ fn repetition(fleet: &Fleet, effort: &PathEffort, batch: u64, events: &mut u64) 
         }
         starts = drawn(stage.entrances, effort.paths as usize, seed ^ mix(level as u64));
     }
-    whole
+    Some(whole)
+}
+
+/// The fleets with which the paths of a repetition begin: all of them if they are few, else those whose turn it is.
+pub(crate) fn turn_of(fleets: &[Fleet], batch: u64, paths: u32) -> impl Iterator<Item = &Fleet> {
+    let first = batch as usize * fleets.len() / BATCHES as usize;
+    fleets.iter().cycle().skip(first).take(fleets.len().min(paths as usize))
 }
 
 /// As many machines as `count`, each as often as its weight says, by one draw for all (systematic resampling).

@@ -35,9 +35,12 @@ pub(crate) fn separate(
             threshold: 1,
             pieces_of_drive: 0,
             shared: 0.0,
+            sharing: None,
         },
         read_failure: 0.0,
         retire_at: None,
+        elsewhere: None,
+        overlap: None,
     }
 }
 

@@ -17,7 +17,7 @@ outlast_units::counters! {
         pub host_units: u64,
         /// Units of it that collection, wear levelling or scrubbing has moved, or that were written again after a failed program operation.
         pub moved_units: u64,
-        /// Reclaim units that it has opened: superblocks.
+        /// Reclaim units that it has opened: one superblock each, or several.
         pub reclaim_units: u64,
     }
 }
@@ -41,6 +41,14 @@ pub(crate) struct HandleTable {
     of_slot: IndexVec<Ppn, u8>,
     #[persist(each)]
     counts: Vec<HandleCounts>,
+    /// Superblocks that each handle has opened of the reclaim unit that it refers to; 0 where that is empty.
+    #[persist(each)]
+    in_unit: Vec<u32>,
+    /// Superblocks in a reclaim unit.
+    #[persist(skip)]
+    per_unit: u32,
+    /// Reclaim units that the drive had handles leave before they were full.
+    left: u64,
     /// Superblocks that units were moved out of and that were erased then: what `NVMe` reports as media reallocated.
     reallocated: u64,
     /// True for a superblock that units have been moved out of since it was opened.
@@ -56,6 +64,9 @@ impl HandleTable {
             Box::new(Self {
                 of_slot: IndexVec::filled(NO_HANDLE, to_length(slots.into())),
                 counts: vec![HandleCounts::default(); streams.hosts().len()],
+                in_unit: vec![0; streams.hosts().len()],
+                per_unit: streams.unit_superblocks(),
+                left: 0,
                 reallocated: 0,
                 is_moved: vec![false; to_length(superblocks.into())],
             })
@@ -95,9 +106,41 @@ impl HandleTable {
 
     /// A superblock has been opened for `stream`.
     pub(crate) fn record_opening(&mut self, stream: Stream) {
-        if let Some(counts) = self.counts.get_mut(usize::from(stream.0)) {
+        let handle = usize::from(stream.0);
+        let Some((counts, in_unit)) = self.counts.get_mut(handle).zip(self.in_unit.get_mut(handle)) else {
+            return;
+        };
+        if *in_unit == 0 || *in_unit >= self.per_unit {
+            *in_unit = 0;
             counts.reclaim_units += 1;
         }
+        *in_unit += 1;
+    }
+
+    /// The handle that is `stream` refers to an empty reclaim unit from now on.
+    pub(crate) fn leave_unit(&mut self, stream: Stream) {
+        self.in_unit[usize::from(stream.0)] = 0;
+    }
+
+    /// The drive has closed the open superblock of `stream`. If it was the last of a reclaim unit, its handle refers to another one.
+    pub(crate) fn record_closing(&mut self, stream: Stream) {
+        if let Some(in_unit) = self.in_unit.get_mut(usize::from(stream.0))
+            && *in_unit >= self.per_unit
+        {
+            *in_unit = 0;
+            self.left += 1;
+        }
+    }
+
+    /// Superblocks that the handle that is `stream` has not opened of the reclaim unit that it refers to; `None` where that is empty.
+    pub(crate) fn unopened(&self, stream: Stream) -> Option<u32> {
+        let in_unit = *self.in_unit.get(usize::from(stream.0))?;
+        (in_unit != 0).then(|| self.per_unit.saturating_sub(in_unit))
+    }
+
+    /// Reclaim units that the drive had handles leave before they were full.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
     }
 
     /// Superblock number `superblock` has been erased.

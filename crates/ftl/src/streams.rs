@@ -29,6 +29,9 @@ pub struct StreamTable {
     /// Streams of the host's data, the first ones.
     #[persist(skip)]
     hosts: u8,
+    /// Superblocks in a reclaim unit of a handle.
+    #[persist(skip)]
+    unit_superblocks: u32,
     /// Stream of each placement identifier; empty without handles.
     #[persist(skip)]
     handles: Vec<Stream>,
@@ -105,7 +108,21 @@ impl StreamTable {
         let rebuild = (rebuild && !scrub).then_some(Stream(of.len() as u8));
         of.extend((0..classes).filter(|_| rebuild.is_some()).map(|class| (StreamCause::Scrub, class)));
         let modes = vec![ModeId::FIRST; of.len()];
-        Ok(Self { hints, classes, hosts, handles, of, modes, tasks, apart, map, partial, rebuild })
+        let unit_superblocks = placement.map_or(1, PlacementConfig::superblocks);
+        Ok(Self {
+            hints,
+            classes,
+            hosts,
+            unit_superblocks,
+            handles,
+            of,
+            modes,
+            tasks,
+            apart,
+            map,
+            partial,
+            rebuild,
+        })
     }
 
     /// Sets the mode in which each stream opens superblocks, by its cause.
@@ -191,6 +208,11 @@ impl StreamTable {
     #[inline]
     pub fn has_handles(&self) -> bool {
         self.hints == BY_HANDLE
+    }
+
+    /// Superblocks in a reclaim unit of a handle.
+    pub fn unit_superblocks(&self) -> u32 {
+        self.unit_superblocks
     }
 
     /// Placement identifiers that the namespace has; 0 without handles.

@@ -42,6 +42,9 @@ pub(crate) struct SuperblockTable {
     /// The mode in which it was opened last.
     #[persist(each)]
     mode: IndexVec<SuperblockId, ModeId>,
+    /// Copies on the chip, one after another without correction, that data in it has been through at most since it was opened.
+    #[persist(each)]
+    copies: IndexVec<SuperblockId, u8>,
     /// Cause of moving its units, while it is being relocated.
     #[persist(each)]
     moved_for: IndexVec<SuperblockId, StreamCause>,
@@ -72,6 +75,7 @@ impl SuperblockTable {
             programmed: BitSet::new(if tracked { count * pus as usize } else { 0 }),
             opened_by: IndexVec::filled(Stream::default(), count),
             mode: IndexVec::filled(ModeId::FIRST, count),
+            copies: IndexVec::filled(0, count),
             moved_for: IndexVec::filled(StreamCause::Gc, count),
             coming: 0,
             cached: 0,
@@ -111,6 +115,16 @@ impl SuperblockTable {
     #[inline]
     pub(crate) fn mode(&self, superblock: SuperblockId) -> ModeId {
         self.mode[superblock]
+    }
+
+    /// Copies on the chip that data in `superblock` has been through at most.
+    pub(crate) fn copies(&self, superblock: SuperblockId) -> u8 {
+        self.copies[superblock]
+    }
+
+    /// Data of `from` has been copied on the chip to `to`.
+    pub(crate) fn count_copy(&mut self, from: SuperblockId, to: SuperblockId) {
+        self.copies[to] = self.copies[to].max(self.copies[from].saturating_add(1));
     }
 
     #[inline]

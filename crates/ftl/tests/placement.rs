@@ -136,7 +136,7 @@ pub(crate) fn drive(
     };
     let config = FtlConfig { capacity: Some(Bytes(units * 4096)), ..FtlConfig::default() };
     let placement = PlacementConfig {
-        configurations: vec![FdpConfiguration { handles: handles.to_vec() }],
+        configurations: vec![FdpConfiguration { handles: handles.to_vec(), ..FdpConfiguration::default() }],
         ..PlacementConfig::default()
     };
     let placement = Some(placement).filter(|_| !handles.is_empty());

@@ -83,7 +83,7 @@ impl DrawnCache {
         let isolations = [InitiallyIsolated, PersistentlyIsolated, InitiallyIsolated];
         let handles = isolations[..usize::from(self.streams)].to_vec();
         let placement = self.handles.then(|| PlacementConfig {
-            configurations: vec![FdpConfiguration { handles }],
+            configurations: vec![FdpConfiguration { handles, ..FdpConfiguration::default() }],
             ..PlacementConfig::default()
         });
         let options = FtlOptions {

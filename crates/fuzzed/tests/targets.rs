@@ -85,7 +85,7 @@ fn trace(format: TraceFormat) -> Vec<u8> {
 
 /// What a target reads when it reads something that is right; none where a target makes its inputs itself.
 pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
-    const FORMATS: [TraceFormat; 9] = [
+    const FORMATS: [TraceFormat; 10] = [
         TraceFormat::Msr,
         TraceFormat::Spc,
         TraceFormat::Ascii,
@@ -95,6 +95,7 @@ pub(crate) fn samples(module: &str) -> Vec<Vec<u8>> {
         TraceFormat::Vscsi,
         TraceFormat::Alibaba,
         TraceFormat::Etw,
+        TraceFormat::Commands,
     ];
     match module.rsplit("::").next().unwrap() {
         "chip_file" => vec![

@@ -470,6 +470,26 @@ impl FlashCells {
         record.luck = mix(mix(self.luck_seed ^ number) ^ u64::from(cycles));
     }
 
+    /// What is programmed into a block was copied without correction from cells that err at `rate`: from now until its erasure the block errs by so much more, or
+    /// by what other copies have brought, if that is more.
+    ///
+    /// # Panics
+    /// If `rate` is no rate.
+    pub fn inherit(&mut self, block: BlockIndex, rate: f64) {
+        assert!((0.0..=1.0).contains(&rate), "an error rate of {rate}");
+        let before = self.blocks[block];
+        self.wear(block, before.cycles);
+        let law = &self.laws[before.mode].errors;
+        let own = self.blocks[block].fixed;
+        // Of a law that is a table, the constant part is a factor of it.
+        let fresh = law.rber(&self.blocks[block], 0, 0);
+        let more = if law.is_table() { own * rate / fresh.max(f64::MIN_POSITIVE) } else { rate };
+        let record = &mut self.blocks[block];
+        *record = before;
+        record.fixed = before.fixed.max(own + more);
+        record.calm_reads = 0;
+    }
+
     #[cold]
     fn saturate(&mut self, place: RberSaturation) {
         self.saturations += 1;

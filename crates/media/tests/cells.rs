@@ -445,3 +445,22 @@ fn a_group_is_as_old_as_its_first_data() {
     cells.programmed(Group(2), days(390));
     assert!(is_old(&cells, 10.0));
 }
+
+/// What was copied without correction errs by the rate of its source more, whatever the law, until its block is erased.
+#[test]
+fn a_block_inherits_the_errors_of_what_is_copied_into_it() {
+    for chip in ["tlc-72-layer", "mlc-3x-nm", "msapl"] {
+        let mut cells = cells(&plain(chip), 1, 9);
+        let block = BlockIndex(2);
+        cells.erased(block, 500);
+        let rate = |cells: &FlashCells| cells.ln_rber(block, Row(1), Group(0), Nanos::ZERO).exp();
+        let own = rate(&cells);
+        for (given, expected) in [(1e-3, 1e-3), (2e-4, 1e-3), (3e-3, 3e-3)] {
+            cells.inherit(block, given);
+            let more = rate(&cells) - own;
+            assert!((more / expected - 1.0).abs() < 1e-3, "{chip}: {more} more, not {expected}");
+        }
+        cells.erased(block, 500);
+        assert!((rate(&cells) / own - 1.0).abs() < 1e-9, "{chip}: an erasure ends it");
+    }
+}

@@ -88,7 +88,7 @@ impl MemoryDevice {
                 match action {
                     ZoneSendAction::Reset => *written = 0,
                     ZoneSendAction::Finish => *written = ZONE_BYTES,
-                    ZoneSendAction::Open | ZoneSendAction::Close | ZoneSendAction::Offline => {}
+                    _ => {}
                 }
                 DeviceAnswer::Done
             }
@@ -113,7 +113,7 @@ impl MemoryDevice {
             ZONE_BYTES => (WireZoneState::Full, None),
             _ => (WireZoneState::ImplicitlyOpen, Some(offset + written)),
         };
-        ZoneReport { offset, state, write_pointer }
+        ZoneReport { offset, state, write_pointer, has_area: false }
     }
 }
 
@@ -164,7 +164,7 @@ impl MemoryTarget {
             blocks: BLOCKS / 8,
             block_bytes: 4096,
             preferred_blocks: 1,
-            zones: Some(ZoneFacts { size, capacity: size, most_active: 32, most_open: 32 }),
+            zones: Some(ZoneFacts { size, capacity: size, most_active: 32, most_open: 32, random: None }),
             ..facts.namespaces[0].clone()
         };
         Self { offer: TargetOffer { subsystems: vec![facts].into(), ..own.offer.clone() }, ..own }

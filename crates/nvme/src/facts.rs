@@ -107,6 +107,19 @@ pub struct ZoneFacts {
     pub most_active: u32,
     /// Most zones that may be open at once; at least 1.
     pub most_open: u32,
+    /// Random write areas, if zones can have them.
+    pub random: Option<RandomAreaFacts>,
+}
+
+/// Random write areas of the zones of a namespace (ZRWA).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomAreaFacts {
+    /// Blocks of an area.
+    pub size: u16,
+    /// Blocks by whose multiples the write pointer moves.
+    pub granularity: u16,
+    /// Most zones that have one at once; at least 1.
+    pub zones: u32,
 }
 
 impl NamespaceFacts {

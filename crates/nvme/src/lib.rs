@@ -46,9 +46,9 @@ pub use device::{
 pub use entry::{COMPLETION_BYTES, CommandEnd, SUBMISSION_BYTES, SubmissionEntry};
 pub use facts::{
     DISCOVERY_NQN, IN_CAPSULE_BYTES, IO_QUEUES, LONGEST_TRANSFER, NQN_BYTES, NamespaceFacts, PortFacts,
-    QUEUE_ENTRIES, SubsystemFacts, ZoneFacts,
+    QUEUE_ENTRIES, RandomAreaFacts, SubsystemFacts, ZoneFacts,
 };
-pub use placement::{HandleKind, PlacementFacts, UNKNOWN_IDENTIFIER};
+pub use placement::{ConfigurationFacts, HandleKind, PlacementFacts, UNKNOWN_IDENTIFIER};
 pub use queue::{DataTransfer, HostQueue, QueueEvent};
 pub use status::NvmeStatus;
 pub use target::{NvmeTarget, TargetOffer};

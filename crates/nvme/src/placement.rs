@@ -37,15 +37,24 @@ pub enum HandleKind {
     PersistentlyIsolated = 2,
 }
 
+/// A configuration of flexible data placement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigurationFacts {
+    /// Reclaim unit handles.
+    pub handles: Vec<HandleKind>,
+    /// Nominal bytes of a reclaim unit.
+    pub reclaim_unit_bytes: u64,
+    /// Time limit of a reclaim unit, in seconds; 0 without.
+    pub time_limit_s: u32,
+}
+
 /// Flexible data placement of a subsystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementFacts {
-    /// Configurations, each by its reclaim unit handles; at least one.
-    pub configurations: Vec<Vec<HandleKind>>,
+    /// Configurations; at least one.
+    pub configurations: Vec<ConfigurationFacts>,
     /// Number of the configuration that is enabled.
     pub enabled: u16,
-    /// Nominal bytes of a reclaim unit.
-    pub reclaim_unit_bytes: u64,
     /// Reclaim unit handle of each placement identifier of the device.
     pub handles: Vec<u16>,
 }
@@ -60,14 +69,14 @@ impl PlacementFacts {
     }
 
     fn handle_count(&self) -> usize {
-        self.configurations.get(usize::from(self.enabled)).map_or(0, Vec::len)
+        self.configurations.get(usize::from(self.enabled)).map_or(0, |own| own.handles.len())
     }
 
     /// The log of configurations.
     fn configurations(&self, namespaces: u32) -> Vec<u8> {
         let mut page = vec![0; 16];
         put(&mut page, 0, &(self.configurations.len() as u16 - 1).to_le_bytes());
-        for handles in &self.configurations {
+        for ConfigurationFacts { handles, reclaim_unit_bytes, time_limit_s } in &self.configurations {
             let mut one = vec![0; (64 + handles.len() * 4).next_multiple_of(8)];
             let length = one.len() as u16;
             put(&mut one, 0, &length.to_le_bytes());
@@ -79,7 +88,8 @@ impl PlacementFacts {
             put(&mut one, 8, &(handles.len() as u16).to_le_bytes());
             put(&mut one, 10, &(handles.len() as u16 - 1).to_le_bytes());
             put(&mut one, 12, &namespaces.to_le_bytes());
-            put(&mut one, 16, &self.reclaim_unit_bytes.to_le_bytes());
+            put(&mut one, 16, &reclaim_unit_bytes.to_le_bytes());
+            put(&mut one, 24, &time_limit_s.to_le_bytes());
             for (place, &kind) in one[64..].chunks_exact_mut(4).zip(handles) {
                 place[0] = kind as u8;
             }
@@ -227,6 +237,8 @@ pub(crate) fn handle_status(
         let remaining = report.remaining_bytes.get(usize::from(handle)).copied().unwrap_or(0);
         put(place, 0, &value.to_le_bytes());
         put(place, 2, &handle.to_le_bytes());
+        let time = report.remaining_s.get(usize::from(handle)).copied().unwrap_or(0);
+        put(place, 4, &time.to_le_bytes());
         put(place, 8, &(remaining / u64::from(facts.block_bytes)).to_le_bytes());
     }
     page.resize(room, 0);

@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::bytes::put;
 use crate::device::PlacementReport;
 
-/// Types of events, in the order of [`PlacementReport::events`]: a reclaim unit not fully written, an invalid placement identifier, media reallocated.
-pub(crate) const EVENT_TYPES: [u8; 3] = [0x00, 0x03, 0x80];
+/// Types of events, in the order of [`PlacementReport::events`]: a reclaim unit not fully written, its time limit exceeded, handles modified by a reset, an invalid
+/// placement identifier, media reallocated, a handle modified implicitly.
+pub(crate) const EVENT_TYPES: [u8; 6] = [0x00, 0x01, 0x02, 0x03, 0x80, 0x81];
 /// Types from here on are events of the controller, the others of the host.
 const CONTROLLER_EVENTS: u8 = 0x80;
 
@@ -29,7 +30,7 @@ pub(crate) struct PlacementEventLog {
     /// Handles and the types that are enabled for them.
     enabled: BTreeSet<(u16, u8)>,
     /// Counts of the device up to which events are recorded, or were not to be.
-    seen: [u64; 3],
+    seen: [u64; EVENT_TYPES.len()],
     events: VecDeque<PlacementEvent>,
 }
 
@@ -100,15 +101,20 @@ mod tests {
     fn events_are_those_since_they_were_enabled_and_the_latest_of_them() {
         let report = |events| PlacementReport { events, now_ms: 7, ..PlacementReport::default() };
         let mut log = PlacementEventLog::default();
-        assert_eq!(log.page(&report([5, 5, 5]), true)[0], 0, "not enabled");
-        log.enable(&report([6, 6, 6]), 1, &[0x00, 0x80], true);
-        assert_eq!(log.supported(1), [0x00, 1, 0x03, 0, 0x80, 1]);
-        assert_eq!(log.supported(0), [0x00, 0, 0x03, 0, 0x80, 0]);
-        let page = log.page(&report([8, 9, 200]), true);
+        assert_eq!(log.page(&report([5, 0, 0, 5, 5, 0]), true)[0], 0, "not enabled");
+        log.enable(&report([6, 0, 0, 6, 6, 0]), 1, &[0x00, 0x80], true);
+        assert_eq!(log.supported(1), [0x00, 1, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 1, 0x81, 0]);
+        assert_eq!(log.supported(0), [0x00, 0, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 0, 0x81, 0]);
+        let page = log.page(&report([8, 0, 0, 9, 200, 0]), true);
         assert_eq!((page.len(), page[0], page[64], page[68]), (64 * 3, 2, 0x00, 7));
-        let page = log.page(&report([8, 9, 200]), false);
+        let page = log.page(&report([8, 0, 0, 9, 200, 0]), false);
         assert_eq!((page.len(), page[0], page[64]), (64 * 64, 63, 0x80));
-        log.enable(&report([9, 9, 200]), 1, &[0x00], false);
-        assert_eq!(log.page(&report([20, 9, 200]), true)[0], 3, "one more before it was disabled");
+        log.enable(&report([9, 0, 0, 9, 200, 0]), 1, &[0x00], false);
+        assert_eq!(log.page(&report([20, 0, 0, 9, 200, 0]), true)[0], 3, "one more before it was disabled");
+        log.enable(&report([20, 0, 0, 9, 200, 0]), 1, &[0x01, 0x81], true);
+        let page = log.page(&report([20, 2, 1, 9, 200, 1]), true);
+        assert_eq!((page[0], page[64 * 4], page[64 * 5]), (5, 0x01, 0x01));
+        let page = log.page(&report([20, 2, 1, 9, 200, 1]), false);
+        assert_eq!(page[64 * 63], 0x81, "the latest of the controller's");
     }
 }

@@ -58,6 +58,10 @@ impl NvmeStatus {
     pub const SIZE_LIMIT: Self = Self::new(0x183);
     /// A combination of command sets that the controller does not have.
     pub const COMBINATION_REJECTED: Self = Self::new(0x12B);
+    /// A random write area that the zone cannot have, or an append to a zone that has one.
+    pub const INVALID_ZONE_OPERATION: Self = Self::new(0x1B6);
+    /// As many zones have a random write area as may.
+    pub const NO_RANDOM_WRITE_AREA: Self = Self::new(0x1B7);
     /// A read crosses into the next zone, or a write goes beyond the capacity of its zone.
     pub const ZONE_BOUNDARY: Self = Self::new(0x1B8);
     /// The zone is full.

@@ -16,6 +16,8 @@ const DESCRIPTOR_BYTES: usize = 64;
 const REPORT_ZONES: u8 = 0;
 /// The type of all zones: Sequential Write Required.
 const SEQUENTIAL_WRITE_REQUIRED: u8 = 2;
+/// Bit of the attributes of a zone: it has a random write area.
+const ZRWA_VALID: u8 = 1 << 3;
 /// Bit of dword 13: the number of zones is that of the descriptors returned.
 const PARTIAL: u32 = 1 << 16;
 
@@ -94,6 +96,7 @@ pub(crate) fn report(request: ReportRequest, list: &ZoneReports, facts: &Namespa
     for (place, zone) in page[HEAD_BYTES..].chunks_exact_mut(DESCRIPTOR_BYTES).zip(&list.zones) {
         place[0] = SEQUENTIAL_WRITE_REQUIRED;
         place[1] = (zone.state as u8) << 4;
+        place[2] = if zone.has_area { ZRWA_VALID } else { 0 };
         put(place, 8, &capacity.to_le_bytes());
         put(place, 16, &block_of(zone.offset).to_le_bytes());
         // All ones where the state has no valid write pointer.
@@ -110,6 +113,14 @@ pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
     // Neither the zones nor the capacity of one change by themselves (ZOC), and no read goes from one zone into the next (OZCS).
     put(&mut page, 4, &(zones.most_active - 1).to_le_bytes());
     put(&mut page, 8, &(zones.most_open - 1).to_le_bytes());
+    if let Some(areas) = zones.random {
+        // OZCS: areas are supported. ZRWACAP: they are committed by a command, too.
+        page[2] |= 1 << 1;
+        put(&mut page, 44, &(areas.zones - 1).to_le_bytes());
+        put(&mut page, 48, &areas.granularity.to_le_bytes());
+        put(&mut page, 50, &areas.size.to_le_bytes());
+        page[52] = 1;
+    }
     // The size of zones is one of blocks of the format that the namespace has; there is one format.
     put(&mut page, 2816, &zones.size.to_le_bytes());
     page

@@ -57,12 +57,19 @@ pub enum ZoneSendAction {
     Reset,
     /// Gives up a zone that is read-only.
     Offline,
+    /// Opens an empty zone with a random write area.
+    OpenRandom,
+    /// Commits the blocks of a random write area up to the one at the address.
+    Commit,
 }
 
 impl ZoneSendAction {
-    /// The action of a code (ZSA). Extensions of descriptors and flushes of random write areas are not supported.
-    fn of(code: u8) -> Option<Self> {
+    /// The action of a code (ZSA), for a zone with a random write area or not, where there are such areas. Extensions of descriptors are not supported.
+    fn of(code: u8, is_random: bool, has_areas: bool) -> Option<Self> {
         Some(match code {
+            3 if is_random && has_areas => Self::OpenRandom,
+            _ if is_random => return None,
+            COMMIT if has_areas => Self::Commit,
             1 => Self::Close,
             2 => Self::Finish,
             3 => Self::Open,
@@ -81,6 +88,7 @@ impl ZoneSendAction {
             Self::Open => ZoneStates::of(&[Closed]),
             Self::Reset => ZoneStates::of(&[ImplicitlyOpen, ExplicitlyOpen, Closed, Full]),
             Self::Offline => ZoneStates::of(&[ReadOnly]),
+            Self::OpenRandom | Self::Commit => ZoneStates::of(&[]),
         }
     }
 }
@@ -112,6 +120,8 @@ pub struct ZoneReport {
     pub state: WireZoneState,
     /// The byte at which the next write goes; absent where the state has no valid write pointer.
     pub write_pointer: Option<u64>,
+    /// True if it has a random write area.
+    pub has_area: bool,
 }
 
 /// Reasons for which a zone does not allow a command.
@@ -135,6 +145,10 @@ pub enum ZoneRefusal {
     TooManyOpen,
     /// The state does not allow the action.
     InvalidTransition,
+    /// A random write area that the zone cannot have, or an append to a zone that has one.
+    InvalidOperation,
+    /// No random write area is left.
+    NoRandomWriteArea,
 }
 
 impl ZoneRefusal {
@@ -150,6 +164,8 @@ impl ZoneRefusal {
             Self::TooManyActive => NvmeStatus::TOO_MANY_ACTIVE,
             Self::TooManyOpen => NvmeStatus::TOO_MANY_OPEN,
             Self::InvalidTransition => NvmeStatus::INVALID_ZONE_TRANSITION,
+            Self::InvalidOperation => NvmeStatus::INVALID_ZONE_OPERATION,
+            Self::NoRandomWriteArea => NvmeStatus::NO_RANDOM_WRITE_AREA,
         }
     }
 }
@@ -159,7 +175,9 @@ pub(crate) const LISTED_AT_ONCE: u32 = 256;
 
 /// Bit of dword 13: the action concerns all zones whose state calls for it.
 const SELECT_ALL: u32 = 1 << 8;
-/// Bit of dword 13: a random write area is allocated, which is not supported.
+/// Code of the action Commit ZRWA.
+const COMMIT: u8 = 0x11;
+/// Bit of dword 13: a random write area is allocated (ZRWAA).
 const RANDOM_WRITE_AREA: u32 = 1 << 9;
 
 /// Checks that `blocks` blocks from `first` on lie in one zone: there are no reads across.
@@ -207,15 +225,23 @@ pub(crate) fn plan_action(
 ) -> Result<CommandPlan, NvmeStatus> {
     let zones = facts.zones.ok_or(NvmeStatus::INVALID_OPCODE)?;
     let flags = entry.dword(13);
-    let action = ZoneSendAction::of(flags as u8).ok_or(NvmeStatus::INVALID_FIELD)?;
-    if flags & RANDOM_WRITE_AREA != 0 {
-        return Err(NvmeStatus::INVALID_FIELD);
-    }
+    let is_random = flags & RANDOM_WRITE_AREA != 0;
+    let action = ZoneSendAction::of(flags as u8, is_random, zones.random.is_some());
+    let action = action.ok_or(NvmeStatus::INVALID_FIELD)?;
     if flags & SELECT_ALL != 0 {
+        if matches!(action, ZoneSendAction::OpenRandom | ZoneSendAction::Commit) {
+            return Err(NvmeStatus::INVALID_FIELD);
+        }
         let first = listing(action, facts, facts.offset);
         return Ok(CommandPlan::new([first], PlanEnd::ManageZones(action), list_cost(LISTED_AT_ONCE)));
     }
-    let offset = zone_at(entry, facts, zones)?;
+    let offset = match action {
+        // The address is that of the last block.
+        ZoneSendAction::Commit if entry.two_dwords(10) < facts.blocks => {
+            facts.offset + entry.two_dwords(10) * u64::from(facts.block_bytes)
+        }
+        _ => zone_at(entry, facts, zones)?,
+    };
     let request = PlannedRequest { offset, length: 0, op: PlannedOp::ManageZone(action) };
     Ok(CommandPlan::new([request], PlanEnd::Nothing, 0))
 }

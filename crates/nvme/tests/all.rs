@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use outlast_nvme::{
-    DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind, HostQueue,
-    LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent, SubmissionEntry,
-    SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport, ZoneReports,
+    ConfigurationFacts, DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind,
+    HostQueue, LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent,
+    SubmissionEntry, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
+    ZoneReports,
 };
 use proptest::prelude::*;
 
@@ -15,8 +16,13 @@ const NQN: &str = "nqn.2026-11.org.outlast:test";
 const ZONE: u64 = 100;
 
 fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
-    let zones =
-        has_zones.then_some(ZoneFacts { size: ZONE, capacity: ZONE - 10, most_active: 3, most_open: 2 });
+    let zones = has_zones.then_some(ZoneFacts {
+        size: ZONE,
+        capacity: ZONE - 10,
+        most_active: 3,
+        most_open: 2,
+        random: None,
+    });
     let namespace = |offset, blocks, block_bytes, guid| NamespaceFacts {
         offset,
         blocks,
@@ -38,9 +44,12 @@ fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
         capacity: first + 500 * 4096,
         namespaces,
         placement: (!has_zones).then(|| PlacementFacts {
-            configurations: vec![vec![HandleKind::InitiallyIsolated; 3]],
+            configurations: vec![ConfigurationFacts {
+                handles: vec![HandleKind::InitiallyIsolated; 3],
+                reclaim_unit_bytes: 1 << 20,
+                time_limit_s: 5,
+            }],
             enabled: 0,
-            reclaim_unit_bytes: 1 << 20,
             handles: vec![2, 0],
         }),
     };
@@ -118,6 +127,7 @@ fn answer_to(request: &DeviceRequest<'_>, byte: u8, zone_bytes: u64) -> DeviceAn
                 offset: request.offset + at * zone_bytes,
                 state: WireZoneState::Closed,
                 write_pointer: Some(request.offset + at * zone_bytes),
+                has_area: false,
             };
             let count = request.length / zone_bytes;
             let listed = count.min(asked.most.into()).min(3);

@@ -3,10 +3,10 @@
 use crate::errors::{InternalError, ScenarioError};
 use crate::guard::unlocked;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use outlast_fleet::biasing::biasing;
-use outlast_fleet::crude::life;
-use outlast_fleet::splitting::{PathEffort, splitting};
-use outlast_fleet::{Fleet, FleetError, FleetSettings, GroupPlacement, IntervalEstimate, RareLosses};
+use outlast_fleet::biasing::biasing_while;
+use outlast_fleet::crude::{counted_life, life};
+use outlast_fleet::splitting::{PathEffort, splitting_while};
+use outlast_fleet::{Fleet, FleetError, FleetSettings, GroupPlacement, IntervalEstimate};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,6 +16,38 @@ fn refused(error: FleetError) -> PyErr {
 
 fn unread(error: &serde_json::Error) -> PyErr {
     InternalError::new_err(format!("a plan that the package has made cannot be read: {error}"))
+}
+
+/// Looks for a signal (Ctrl-C) some times a second; the events so far are the clock.
+struct SignalLook {
+    next: u64,
+    failure: Option<PyErr>,
+}
+
+impl SignalLook {
+    const EVENTS: u64 = 1 << 16;
+
+    const fn new() -> Self {
+        Self { next: Self::EVENTS, failure: None }
+    }
+
+    /// True if the play goes on.
+    fn goes_on(&mut self, events: u64) -> bool {
+        if events >= self.next {
+            self.next = events + Self::EVENTS;
+            self.failure = Python::attach(|py| py.check_signals().err());
+        }
+        self.failure.is_none()
+    }
+
+    /// What was found; without a signal a play comes to its end.
+    fn found<T>(self, outcome: Option<T>) -> PyResult<T> {
+        match (outcome, self.failure) {
+            (Some(found), None) => Ok(found),
+            (_, Some(failure)) => Err(failure),
+            (None, None) => Err(InternalError::new_err("a fleet was left without a reason")),
+        }
+    }
 }
 
 /// Moments of failures, and the drives.
@@ -65,20 +97,32 @@ impl FleetPlan {
         self.fleet.is_disjoint()
     }
 
-    /// The fleet of one group alone.
-    fn one_group(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        unlocked(py, || Ok(Self { fleet: self.fleet.one_group(group).map_err(refused)? }))
+    /// Events per hour in the mean of one group alone, about.
+    fn event_rate_of(&self, group: usize) -> PyResult<f64> {
+        Ok(self.fleet.one_group(group).map_err(refused)?.event_rate())
+    }
+
+    /// Events per hour in the mean, about.
+    #[getter]
+    fn event_rate(&self) -> f64 {
+        self.fleet.event_rate()
     }
 
     /// The life of the `number`-th fleet of `seed`, as JSON.
-    fn life(&self, py: Python<'_>, hours: f64, seed: u64, number: u64) -> PyResult<String> {
+    fn life(&self, py: Python<'_>, years: u32, year_hours: f64, seed: u64, number: u64) -> PyResult<String> {
         unlocked(py, || {
-            let life = life(&self.fleet, hours, seed, number);
+            let mut look = SignalLook::new();
+            let life =
+                counted_life(&self.fleet, years, year_hours, seed, number, |events| look.goes_on(events));
+            let life = look.found(life)?;
             let tally = &life.tally;
-            let losses: Vec<Value> =
-                life.losses.iter().map(|loss| json!([loss.at, loss.group, loss.cause.name()])).collect();
+            let causes: serde_json::Map<String, Value> =
+                life.causes.iter().map(|(cause, count)| (cause.name(), json!(count))).collect();
             Ok(json!({
-                "losses": losses,
+                "first_loss": life.first_loss,
+                "losses": life.losses,
+                "causes": causes,
+                "groups_lost": life.groups_lost,
                 "failures_by_age": tally.failures_by_age,
                 "dies": tally.dies,
                 "dies_repaired": tally.dies_repaired,
@@ -107,7 +151,8 @@ impl FleetPlan {
         Ok((times.into_pyarray(py), drives.into_pyarray(py)))
     }
 
-    /// Losses by the end of each year by a rare-event method, as JSON.
+    /// Losses by the end of each year of one of these groups, mean over them, by a rare-event method, as JSON.
+    #[allow(clippy::too_many_arguments, reason = "one number each")]
     fn rare(
         &self,
         py: Python<'_>,
@@ -116,17 +161,26 @@ impl FleetPlan {
         years: u32,
         year_hours: f64,
         seed: u64,
+        groups: Vec<usize>,
     ) -> PyResult<String> {
-        let play: fn(&Fleet, &PathEffort) -> RareLosses = match method {
-            "splitting" => splitting,
-            "biasing" => biasing,
-            other => return Err(ScenarioError::new_err(format!("method = {other}: splitting or biasing"))),
-        };
-        if paths == 0 || years == 0 || !year_hours.is_finite() || year_hours <= 0.0 {
-            return Err(ScenarioError::new_err("paths, years and their hours: above 0"));
+        if !["splitting", "biasing"].contains(&method) {
+            return Err(ScenarioError::new_err(format!("method = {method}: splitting or biasing")));
+        }
+        if groups.is_empty() || paths == 0 || years == 0 || !year_hours.is_finite() || year_hours <= 0.0 {
+            return Err(ScenarioError::new_err("groups, paths, years and their hours: above 0"));
         }
         unlocked(py, || {
-            let rare = play(&self.fleet, &PathEffort { paths, years, year_hours, seed });
+            let (mut look, effort) = (SignalLook::new(), PathEffort { paths, years, year_hours, seed });
+            let alone: Result<Vec<Fleet>, FleetError> =
+                groups.iter().map(|&group| self.fleet.one_group(group)).collect();
+            let alone = alone.map_err(refused)?;
+            let goes_on = |events| look.goes_on(events);
+            let rare = if method == "splitting" {
+                splitting_while(&alone, &effort, goes_on)
+            } else {
+                biasing_while(&alone, &effort, goes_on)
+            };
+            let rare = look.found(rare)?;
             let of =
                 |found: &IntervalEstimate| json!([found.mean, found.standard_error, found.low, found.high]);
             let causes: Vec<Value> =

@@ -3,7 +3,7 @@
 pub(super) mod amounts;
 mod tree_decoder;
 
-use super::error::{ScenarioError, hint};
+use super::error::ScenarioError;
 use super::position::one_line;
 use super::synonyms;
 use super::tree::{PathStep, SettingNode, SettingValue, dotted};
@@ -98,18 +98,13 @@ impl DecodeError {
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
             DecodeFault::UnknownChoice(names) => {
-                let limit = format!("unknown choice{}", hint(&name_of(node), names));
+                let limit = format!("unknown choice{}", synonyms::hint_of_choice(&name_of(node), names));
                 ScenarioError::Setting { at, field, value: node.shown(), limit }
             }
             DecodeFault::UnknownKey(names) => {
-                let key = match self.path.last() {
-                    Some(PathStep::Key(key)) => key.as_str(),
-                    _ => "",
-                };
-                // A name of another table is near none of this one, which `hint` then lists.
-                // The field's own word for a setting comes first: it is near other names only by chance.
-                let hint = synonyms::hint(key).unwrap_or_else(|| hint(key, names));
-                ScenarioError::Unknown { at, field, hint }
+                let mut tables: Vec<&str> = self.path.iter().filter_map(PathStep::as_key).collect();
+                let key = tables.pop().unwrap_or_default();
+                ScenarioError::Unknown { at, field, hint: synonyms::hint(&tables, key, names) }
             }
             DecodeFault::Missing(name) => {
                 self.path.push(PathStep::Key(name.to_owned()));

@@ -100,7 +100,7 @@ pub enum ScenarioError {
         chain: String,
     },
     /// An override is not of the form `a.b=c`.
-    #[error("override \"{text}\": {why}")]
+    #[error("overrides: \"{text}\": {why}")]
     Override {
         /// Text of the override.
         text: String,

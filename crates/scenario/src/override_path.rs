@@ -68,7 +68,7 @@ pub(super) fn parse_path(path: &str) -> Result<Vec<PathStep>, String> {
 
 /// All overrides as one layer. Of two for the same setting the later one wins.
 pub(super) fn override_tree(overrides: &[(String, String)]) -> Result<SettingNode, ScenarioError> {
-    let origin = NodeOrigin { source: "override".into(), line: 0 };
+    let origin = NodeOrigin { source: "overrides".into(), line: 0 };
     let mut root = SettingNode { origin: origin.clone(), value: SettingValue::Table(BTreeMap::new()) };
     for (name, value) in overrides {
         let error = |why: String| ScenarioError::Override {

@@ -161,7 +161,7 @@ fn json_value(value: Json, origin: &NodeOrigin, depth: usize) -> Result<SettingN
 
 /// The value of an override: a TOML value if it is one, and otherwise the text itself.
 pub(super) fn override_value(text: &str, origin: &NodeOrigin) -> Result<SettingValue, ScenarioError> {
-    check_length("override", text)?;
+    check_length("overrides", text)?;
     let trimmed = text.trim();
     if trimmed == "null" {
         return Ok(SettingValue::Null);

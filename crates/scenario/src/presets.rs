@@ -104,6 +104,10 @@ const PRESETS: &[Preset] = &[
         "Crucial T500 2 TB as predicted from the ADATA Atom 50, filled from empty, capacity scaled down"
     ),
     preset!(
+        "toshiba-rc100-480g",
+        "Toshiba RC100 480 GB without DRAM: a part of the mapping table in the host's memory, capacity scaled down"
+    ),
+    preset!(
         "drives/",
         "wd-zn540",
         "Western Digital ZN540 1 TB: a drive with zones, compared with measurements"

@@ -1,140 +1,170 @@
-//! The field's words for settings: what fio, `MQSim`, `SimpleSSD`, FEMU, `NVMe`, `ONFI` and papers call them.
+//! The field's words for settings: what fio, `MQSim`, `SimpleSSD`, FEMU, `NVMeVirt`, `NVMe`, md, data sheets and papers call them.
 
-/// Words with the setting that they mean, and what differs. A word is in lower case without punctuation, as [`folded`] makes it.
-const WORDS: [(&str, &str, &str); 88] = [
-    // ONFI, data sheets, papers.
-    ("tr", "device.timing.read", ""),
-    ("tread", "device.timing.read", ""),
-    ("readlatency", "device.timing.read", ""),
-    ("tprog", "device.timing.program", ""),
-    ("writelatency", "device.timing.program", ""),
-    ("programlatency", "device.timing.program", ""),
-    ("tbers", "device.timing.erase", ""),
-    ("terase", "device.timing.erase", ""),
-    ("eraselatency", "device.timing.erase", ""),
-    ("trcbsy", "device.timing.cache_read", ""),
-    ("channelbandwidth", "device.timing.bus", ""),
-    ("transferrate", "device.timing.bus", ""),
-    ("ways", "device.geometry.chips_per_channel", ""),
-    ("packages", "device.geometry.chips_per_channel", ""),
-    ("luns", "device.geometry.dies_per_chip", ""),
-    ("dies", "device.geometry.dies_per_chip", ""),
-    ("planes", "device.geometry.planes_per_die", ""),
-    ("oob", "device.geometry.spare_per_page", ""),
-    ("sparearea", "device.geometry.spare_per_page", ""),
-    ("op", "device.ftl.over_provisioning", "spare over user space"),
-    ("overprovisioningratio", "device.ftl.over_provisioning", "spare over user space"),
-    ("overprovisionratio", "device.ftl.over_provisioning", "spare over user space"),
-    ("sparespace", "device.ftl.over_provisioning", "spare over user space"),
-    ("sparefactor", "device.ftl.over_provisioning", "spare over user space"),
-    ("rawcapacity", "device.ftl.capacity", "user space"),
-    ("gcthreshold", "device.ftl.gc.start_free", "a number of superblocks"),
-    ("threshold", "device.ftl.gc.start_free", "a number of superblocks"),
-    ("watermark", "device.ftl.gc.start_free", "a number of superblocks"),
-    ("lowwatermark", "device.ftl.gc.start_free", "a number of superblocks"),
-    ("highwatermark", "device.ftl.gc.stop_free", "a number of superblocks"),
-    ("victimpolicy", "device.ftl.gc.policy", ""),
-    ("victimselection", "device.ftl.gc.policy", ""),
-    ("gcpolicy", "device.ftl.gc.policy", ""),
-    ("evictpolicy", "device.ftl.gc.policy", ""),
-    ("dchoices", "device.ftl.gc.choices", ""),
-    ("dchoiceparam", "device.ftl.gc.choices", ""),
-    ("rga", "device.ftl.gc.policy", "d-choices"),
-    ("maxpecycles", "device.defects.endurance", ""),
-    (
-        "pecycles",
-        "device.defects.endurance",
-        "of new flash; those that it has had are `device.initial.pe_cycles`",
-    ),
-    ("pelimit", "device.defects.endurance", ""),
-    ("erasethreshold", "device.defects.endurance", ""),
-    ("cachesize", "device.controller.write_buffer", ""),
-    ("dramsize", "device.controller.write_buffer", ""),
-    ("writecache", "device.controller.write_cache", ""),
-    ("linkbandwidth", "device.controller.link", ""),
-    ("pciebandwidth", "device.controller.link", ""),
-    ("blocksize", "workload.synthetic.size", "of requests; of flash it is `device.geometry.pages_per_block`"),
-    ("mttf", "run.member_mttf_hours", "in hours"),
-    ("mtbf", "run.member_mttf_hours", "in hours"),
-    // fio.
-    ("iodepth", "workload.synthetic.queue_depth", ""),
-    ("qd", "workload.synthetic.queue_depth", ""),
-    ("bs", "workload.synthetic.size", ""),
-    ("bssplit", "workload.synthetic.sizes", ""),
-    ("rwmixread", "workload.synthetic.read_percent", ""),
-    ("readratio", "workload.synthetic.read_percent", "in percent"),
-    ("rw", "workload.synthetic.pattern", "with `read_percent`"),
-    ("readwrite", "workload.synthetic.pattern", "with `read_percent`"),
-    ("runtime", "workload.synthetic.duration", ""),
-    ("numberios", "workload.synthetic.requests", ""),
-    ("iosize", "workload.synthetic.bytes", ""),
-    ("ramptime", "run.warm_up", ""),
-    ("rampup", "run.warm_up", ""),
-    ("iops", "workload.synthetic.rate_iops", ""),
-    ("rate", "workload.synthetic.rate_iops", "in requests a second"),
-    ("theta", "workload.synthetic.zipf_theta", ""),
-    ("zipf", "workload.synthetic.pattern", "zipf, with `zipf_theta`"),
-    ("zipftheta", "workload.synthetic.zipf_theta", ""),
-    ("randomdistribution", "workload.synthetic.pattern", ""),
-    ("randseed", "seed", ""),
-    ("norandommap", "workload.fio.job", "as text of a job"),
-    // MQSim.
-    ("flashchannelcount", "device.geometry.channels", "outlast import mqsim reads the whole file"),
-    ("chipnoperchannel", "device.geometry.chips_per_channel", "outlast import mqsim reads the whole file"),
-    ("dienoperchip", "device.geometry.dies_per_chip", "outlast import mqsim reads the whole file"),
-    ("planenoperdie", "device.geometry.planes_per_die", "outlast import mqsim reads the whole file"),
-    ("blocknoperplane", "device.geometry.blocks_per_plane", "outlast import mqsim reads the whole file"),
-    ("pagenoperblock", "device.geometry.pages_per_block", "outlast import mqsim reads the whole file"),
-    ("pagecapacity", "device.geometry.page_size", "outlast import mqsim reads the whole file"),
-    ("gcexecthreshold", "device.ftl.gc.start_free", "a number of superblocks"),
-    ("gcblockselectionpolicy", "device.ftl.gc.policy", ""),
-    ("planeallocationscheme", "device.ftl.allocation", ""),
-    ("datacachecapacity", "device.controller.write_buffer", ""),
-    ("stoptime", "workload.synthetic.duration", ""),
-    ("readpercentage", "workload.synthetic.read_percent", ""),
-    ("workingsetpercentage", "workload.synthetic.span", "with a % sign"),
-    // FEMU, NVMeVirt, SimpleSSD.
-    ("nchs", "device.geometry.channels", "outlast import femu reads all options"),
-    ("pgrdlat", "device.timing.read", "outlast import femu reads all options"),
-    ("pgwrlat", "device.timing.program", "outlast import femu reads all options"),
-    ("oppcent", "device.ftl.over_provisioning", "a share: 7 % are 0.07"),
-];
+mod spelling;
 
-/// A name without case, blanks and punctuation.
-fn folded(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+use super::error::{hint as hint_by_spelling, nearest};
+use spelling::{are_alike, folded};
+
+/// Words that mean one setting, from `words.txt`.
+struct FieldWords {
+    /// The setting by its dotted name; of a list of tables, `[[namespace]] capacity`.
+    setting: String,
+    /// What differs, as ` (in W)`, or nothing.
+    remark: String,
+    words: Vec<String>,
 }
 
-/// "; did you mean `device.timing.read`?" if `name` is a word of the field for a setting, with what differs.
-pub(super) fn hint(name: &str) -> Option<String> {
-    let word = folded(name);
-    let (_, setting, remark) = WORDS.iter().find(|(own, ..)| *own == word)?;
-    let remark = if remark.is_empty() { String::new() } else { format!(" ({remark})") };
-    Some(format!("; did you mean `{setting}`{remark}?"))
+/// The start of an entry that is for a value of any setting, and for none of the names.
+const CHOICE: &str = "choice ";
+
+/// All of them. The table is read anew for each refusal, of which a run has one.
+fn all() -> Vec<FieldWords> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in include_str!("synonyms/words.txt").lines().filter(|line| !line.starts_with('#')) {
+        match lines.last_mut() {
+            Some(entry) if line.starts_with(' ') => {
+                entry.push(' ');
+                entry.push_str(line.trim_start());
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let entries = lines.iter().filter_map(|line| line.split_once(" = "));
+    let words = entries.map(|(name, words)| {
+        let end = name.find(" (").unwrap_or(name.len());
+        let (setting, remark) = name.split_at(end);
+        let words = words.split_whitespace().map(ToOwned::to_owned).collect();
+        FieldWords { setting: setting.to_owned(), remark: remark.to_owned(), words }
+    });
+    words.collect()
+}
+
+/// "; did you mean `device.timing.read`?" for a name that is unknown in its table, or the names that there are. `tables` are the keys around it
+/// from the outermost one, and `names` those that its table has.
+pub(super) fn hint(tables: &[&str], name: &str, names: &[&str]) -> String {
+    let meant = |name: &str| format!("; did you mean `{name}`?");
+    // A word of the field comes before what is only near in spelling, as it is near other names by chance.
+    names
+        .iter()
+        .find(|known| folded(known) == folded(name))
+        .map(|known| meant(known))
+        .or_else(|| word_of_the_field(tables, |word| folded(word) == folded(name)))
+        .or_else(|| names.iter().find(|known| are_alike(known, name)).map(|known| meant(known)))
+        .or_else(|| elsewhere(|setting| folded(setting) == folded(name)))
+        .or_else(|| word_of_the_field(tables, |word| are_alike(word, name)))
+        .or_else(|| nearest(name, names).map(meant))
+        .or_else(|| elsewhere(|setting| are_alike(setting, name)))
+        .or_else(|| misspelt_word(tables, name))
+        .unwrap_or_else(|| match names {
+            [] => String::new(),
+            _ => format!("; known are {}", names.join(", ")),
+        })
+}
+
+/// "; did you mean `cost-benefit`?" for a value that is none of `names`, or the names that there are.
+pub(super) fn hint_of_choice(value: &str, names: &[&str]) -> String {
+    let means = |name: &&&str| {
+        let entry = format!("{CHOICE}{name}");
+        all()
+            .iter()
+            .any(|own| own.setting == entry && own.words.iter().any(|word| folded(word) == folded(value)))
+    };
+    names
+        .iter()
+        .find(|name| folded(name) == folded(value) || are_alike(name, value))
+        .or_else(|| names.iter().find(means))
+        .map_or_else(|| hint_by_spelling(value, names), |name| format!("; did you mean `{name}`?"))
+}
+
+/// The first setting one of whose words `fits`: those of the tables around it first, from the innermost one.
+fn word_of_the_field(tables: &[&str], fits: impl Fn(&str) -> bool) -> Option<String> {
+    let entries = all();
+    let scopes = tables.iter().rev().map(|&table| Some(table)).chain([None]);
+    for scope in scopes {
+        let found = entries.iter().find(|entry| {
+            !entry.setting.starts_with(CHOICE)
+                && entry.words.iter().any(|word| match (word.split_once('/'), scope) {
+                    (Some((table, word)), Some(scope)) => table == scope && fits(word),
+                    (None, None) => fits(word),
+                    _ => false,
+                })
+        });
+        if let Some(FieldWords { setting, remark, .. }) = found {
+            return Some(format!("; did you mean `{setting}`{remark}?"));
+        }
+    }
+    None
+}
+
+/// The settings in other tables whose own name `fits`, three at most: more would be a coincidence of a common word.
+#[cfg(feature = "schema")]
+fn elsewhere(fits: impl Fn(&str) -> bool) -> Option<String> {
+    let mut found: Vec<String> = super::schema::setting_names()
+        .into_iter()
+        .filter(|setting| fits(setting.rsplit(['.', ' ']).next().unwrap_or(setting)))
+        .collect();
+    found.sort_by_key(|setting| setting.matches('.').count());
+    let last = found.pop()?;
+    match found.as_slice() {
+        [] => Some(format!("; did you mean `{last}`?")),
+        first if first.len() < 3 => Some(format!("; did you mean `{}` or `{last}`?", first.join("`, `"))),
+        _ => None,
+    }
+}
+
+/// Without the schema, nothing is known of other tables.
+#[cfg(not(feature = "schema"))]
+fn elsewhere(_: impl Fn(&str) -> bool) -> Option<String> {
+    None
+}
+
+/// A word of the field with a typing error. Short words are too near each other.
+fn misspelt_word(tables: &[&str], name: &str) -> Option<String> {
+    let name = folded(name);
+    word_of_the_field(tables, |word| {
+        let word = folded(word);
+        word.len() >= 6 && strsim::damerau_levenshtein(&word, &name) <= 1 + word.len() / 10
+    })
 }
 
 /// The settings that words mean.
 #[cfg(test)]
-pub(super) fn settings() -> impl Iterator<Item = &'static str> {
-    WORDS.iter().map(|(_, setting, _)| *setting)
+pub(super) fn settings() -> impl Iterator<Item = String> {
+    all().into_iter().map(|entry| entry.setting).filter(|setting| !setting.starts_with(CHOICE))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn every_word_is_folded_and_there_once() {
-        for (index, (word, ..)) in WORDS.iter().enumerate() {
-            assert_eq!(*word, folded(word));
-            assert!(!WORDS[..index].iter().any(|(other, ..)| other == word), "{word} twice");
+    fn every_word_means_one_setting() {
+        let mut seen = BTreeSet::new();
+        let names = all().into_iter().filter(|entry| !entry.setting.starts_with(CHOICE));
+        for word in names.flat_map(|entry| entry.words) {
+            let (table, name) = word.split_once('/').unwrap_or(("", &word));
+            assert!(seen.insert((table.to_owned(), folded(name))), "{word} twice");
+            assert_eq!(word, word.to_lowercase(), "words are in lower case");
         }
+        assert!(seen.len() > 400, "{}", seen.len());
     }
 
     #[test]
     fn a_word_of_the_field_is_answered_with_its_setting() {
-        assert_eq!(hint("tR").unwrap(), "; did you mean `device.timing.read`?");
-        assert_eq!(hint("Flash_Channel_Count").unwrap().split('`').nth(1), Some("device.geometry.channels"));
-        assert!(hint("chanels").is_none());
+        let meant = |tables: &[&str], name| hint(tables, name, &["read", "program", "erase"]);
+        assert_eq!(meant(&["device", "timing"], "tR"), "; did you mean `device.timing.read`?");
+        assert_eq!(meant(&["device", "timing"], "Erase"), "; did you mean `erase`?");
+        assert_eq!(meant(&["device", "timing"], "eraze"), "; did you mean `erase`?");
+        assert_eq!(meant(&["device", "slc_cache"], "size"), "; did you mean `device.slc_cache.static_size`?");
+        assert_eq!(
+            meant(&["device"], "Flash_Chanel_Count").split('`').nth(1),
+            Some("device.geometry.channels")
+        );
+        assert_eq!(
+            meant(&["device"], "chips_per_channel"),
+            "; did you mean `device.geometry.chips_per_channel`?"
+        );
+        assert_eq!(meant(&["device"], "wombat"), "; known are read, program, erase");
     }
 }

@@ -144,6 +144,16 @@ pub(super) enum PathStep {
     Index(usize),
 }
 
+impl PathStep {
+    /// The key, unless it is an index.
+    pub(super) fn as_key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Index(_) => None,
+        }
+    }
+}
+
 /// The dotted form of a path: `workload.synthetic.phases[0].rate_iops`.
 pub(super) fn dotted(steps: &[PathStep]) -> String {
     let mut text = String::new();

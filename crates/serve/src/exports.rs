@@ -48,6 +48,7 @@ fn export(devices: &[ExportedDevice], target: ExportTarget) -> ExportFacts {
             capacity: Bytes(layout.capacity * SECTOR_BYTES),
             block: Bytes(u64::from(layout.block) * SECTOR_BYTES),
             limits: table.limits(),
+            random: table.random_write(),
         }
     });
     let zoning = if zones.is_some() { ExportAbilities::ZONES } else { ExportAbilities::NONE };

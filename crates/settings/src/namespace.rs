@@ -41,6 +41,14 @@ fn zone_of(zones: &ZonesConfig, namespaces: usize) -> Result<u64, ConfigError> {
         let limit = format!("must be at most device.zones.{field}, {least}: each needs a zone to write");
         return Err(ConfigError::new("namespace", namespaces, limit));
     }
+    if let Some(areas) = zones.random_write.map(|own| own.zones.unwrap_or(zones.max_active))
+        && namespaces > areas as usize
+    {
+        let limit = format!(
+            "must be at most device.zones.random_write.zones, {areas}: each is told that a zone of it may have one"
+        );
+        return Err(ConfigError::new("namespace", namespaces, limit));
+    }
     let Some(size) = zones.size else {
         let limit = "must be given with namespaces, which are whole zones";
         return Err(ConfigError::new("device.zones.size", "absent", limit));

@@ -70,7 +70,10 @@ impl Ssd {
         let watch = watch_of(&config, &cores);
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
-        let handles = HostHandles::new(context.config.placement.as_ref());
+        let handles = HostHandles::new(
+            context.config.placement.as_ref(),
+            usize::from(context.config.controller.flash_cores),
+        );
         let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
         let idle = pause.map(IdleWatch::new);
         let power_watch = PowerWatch::new(context.config.energy.as_ref(), context.config.heat.as_ref());
@@ -251,7 +254,7 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
         lists: config.repair.as_ref().is_some_and(|own| own.identifier == Identifier::P2lBlock),
         absent: absent_of(&config.absent_dies, share),
         coalesce: config.units_held_back(),
-        mount: config.mount.as_ref().map(|mount| mount_options(mount, config.controller.flash_cores)),
+        mount: config.mount.as_ref().map(|mount| mount_options(mount, config)),
         background_every: ControllerConfig::BACKGROUND_EVERY,
         seed,
         modes: config
@@ -263,10 +266,14 @@ fn options_of(config: &SsdConfig, share: &[DieId], seed: u64) -> FtlOptions {
     }
 }
 
-/// How the mount of one of `cores` flash cores is prepared.
-pub(crate) fn mount_options(config: &MountConfig, cores: u16) -> MountOptions {
-    let share = |every: Bytes| Bytes(every.0 / u64::from(cores));
-    MountOptions { checkpoint_every: config.checkpoint_every.map(share), lists: config.lists }
+/// How the mount of a flash core of drive `config` is prepared, by `mount`.
+pub(crate) fn mount_options(mount: &MountConfig, config: &SsdConfig) -> MountOptions {
+    let share = |every: Bytes| Bytes(every.0 / u64::from(config.controller.flash_cores));
+    MountOptions {
+        checkpoint_every: mount.checkpoint_every.map(share),
+        lists: mount.lists,
+        reads_table: config.ftl.map_cache.is_some(),
+    }
 }
 
 /// The dies of a core's share that are not there yet, numbered within it.

@@ -65,6 +65,7 @@ impl Ssd {
             Effect::OldDataRead(op) => self.old_data_read(now, &op),
             Effect::MoveRead { op, lost } => self.move_read(now, &op, lost),
             Effect::MapRead(core, page) => self.map_read(now, core, page),
+            Effect::Wake(die) => self.wake_die(now, die),
             Effect::ListRead(op) => self.list_read(now, &op),
             Effect::StatusDone { request, command, tag } => self.answer_status(now, request, &command, tag),
             Effect::StateChanged => self.change_by_state(now),

@@ -178,5 +178,10 @@ impl Ssd {
             DueEvent::Thinking => self.slot_has_thought(due),
         }
         self.settle(due);
+        // A command that ends at once is handed out next in any case; a notice, if there is one, is looked at before.
+        if self.context.commands.completions.next() <= due && self.notices.is_empty() {
+            self.emit(completions);
+            self.settle(due);
+        }
     }
 }

@@ -63,13 +63,23 @@ impl Ssd {
                 classifier.class(command, sector)
             }
         };
-        self.cores[core].forget_read(lpn);
+        if self.cores[core].has_caches() {
+            self.pass_caches(core, lpn);
+        }
         let ftl = self.cores[core].ftl_mut();
         let stream = ftl.streams().host(command.placement.0, class);
         match ftl.write_untimed(stream, lpn) {
             Ok(_) => Ok(()),
             Err(outlast_ftl::FtlFull) => Err(Outcome::ReadOnly),
         }
+    }
+
+    /// Unit `lpn` of core `core` is written without time: it leaves the read cache, and its page of the mapping table comes to memory.
+    #[cold]
+    #[inline(never)]
+    fn pass_caches(&mut self, core: CoreId, lpn: Lpn) {
+        self.cores[core].forget_read(lpn);
+        self.cores[core].pass_map_untimed(&mut self.context, lpn);
     }
 
     /// Brings the table entries of units that will soon be written into the processor's cache.
@@ -110,6 +120,9 @@ impl Ssd {
             let slot = ftl.lookup(number);
             let page = slot.is_some().then(|| (holder, ftl.layout().page_of(slot)));
             let pages = u64::from(ftl.layout().pages_per_unit());
+            if command.op == Op::Read && self.cores[holder].has_caches() {
+                self.cores[holder].pass_map_untimed(&mut self.context, number);
+            }
             match command.op {
                 Op::Read if page.is_some() => {
                     // Neighbouring units of one page are read together, as in a timed run.
@@ -173,7 +186,9 @@ impl Ssd {
 
     /// The cells are brought into the state in which the run begins.
     fn begin_cells(&mut self) {
-        let Some(reliability) = &self.context.config.reliability else { return };
+        let Some(reliability) = &self.context.config.reliability else {
+            return;
+        };
         let bits = self.context.codeword_bits();
         for core in &mut self.cores {
             core.begin_cells(reliability, bits);

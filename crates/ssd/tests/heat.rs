@@ -221,3 +221,17 @@ fn a_warm_drive_goes_on_from_a_snapshot_as_it_was() {
     assert_eq!(ssd.power_figures(ends[0]), copy.power_figures(ends[1]));
     assert!(heat_of(&ssd, ends[0]).throttles > 0);
 }
+
+/// A drive that is shut down for weeks is not looked at every tenth of a millisecond: the command that waits is served in the end.
+#[test]
+fn a_shut_down_of_weeks_takes_a_bounded_number_of_looks() {
+    let shutdown = Some(ThermalShutdown { from: 80.0, until: 50.0 });
+    let slow = HeatConfig { case_to_air: 1e3, case_capacity: 1e3, start: Some(1000.0), shutdown, ..quick() };
+    let mut ssd = drive(EnergyConfig { idle_watts: 0.0, ..powers() }, Some(slow));
+    rest(&mut ssd, Nanos::micros(200));
+    let end = write(&mut ssd, Nanos::micros(200), 1, 1);
+    // From 975 kelvins above the air to 25: ln 39 time constants of a million seconds.
+    let expected = 39f64.ln() * 1e6;
+    assert!((end.as_secs_f64() / expected - 1.0).abs() < 1e-3, "{} s", end.as_secs_f64());
+    ssd.self_check().unwrap();
+}

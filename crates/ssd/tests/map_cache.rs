@@ -5,9 +5,9 @@
 use crate::support;
 
 use outlast_device::{Completion, Device, LatencyCause, Op, PowerCycle, Tag};
-use outlast_ftl::{ProgramCause, ReadCause};
+use outlast_ftl::{MountOptions, MountReads, ProgramCause, ReadCause};
 use outlast_media::{DieDamage, DriveFault};
-use outlast_settings::drive::SsdConfig;
+use outlast_settings::drive::{MountConfig, SsdConfig};
 use outlast_settings::ftl::{MapCacheConfig, MapFlushConfig};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -232,4 +232,58 @@ fn settings_that_cannot_work_are_refused() {
     assert!(refused(None, Bytes(1 << 20), 0).contains("device.ftl.map_flush"));
     assert!(refused(flush, Bytes(4096), 0).contains("device.ftl.map_cache.size"));
     assert!(refused(flush, Bytes(1 << 20), 65).contains("device.ftl.map_cache.prefetch"));
+}
+
+/// Preconditioning leaves what the host's history would: the pages that it used last, and those that left dirty on flash.
+#[test]
+fn writes_without_time_leave_the_pages_used_last() {
+    for (pages, prefetch) in [(3, 0), (5, 0), (8, 1)] {
+        let mut ssd = Ssd::new(cached(pages, prefetch), 5).unwrap();
+        let (mut rng, mut list) = (SplitMix::new(6, "units"), VecDeque::<u64>::new());
+        for _ in 0..3000 {
+            let unit = rng.below(UNITS);
+            ssd.write_unit_untimed(unit, 0).unwrap();
+            list.retain(|&page| page != unit / 64);
+            list.push_front(unit / 64);
+            list.truncate(pages as usize);
+        }
+        assert!(ssd.written()[ProgramCause::Map] > 100, "pages that left dirty were written");
+        ssd.begin_timed();
+        ssd.reset_counters(Nanos::ZERO);
+        let mut now = Nanos::ZERO;
+        if prefetch == 0 {
+            for &page in list.iter().rev() {
+                read(&mut ssd, &mut now, page * 64);
+            }
+            assert_eq!((ssd.counters().map_hits, ssd.counters().map_misses), (pages, 0));
+        }
+        for unit in (0..UNITS).step_by(64) {
+            read(&mut ssd, &mut now, unit);
+        }
+        assert!(ssd.counters().map_misses > 0, "the table does not fit");
+        ssd.self_check().unwrap();
+    }
+}
+
+/// After a loss of power a mount reads where the table's pages are, and those whose entries have changed since they were written.
+#[test]
+fn a_mount_reads_the_directory_and_stale_pages_of_the_table() {
+    let mut config = cached(3, 0);
+    config.mount = Some(MountConfig { lists: false, checkpoint_every: None });
+    if let Some(flush) = &mut config.ftl.map_flush {
+        (flush.written, flush.interval) = (None, Some(Nanos::secs(100_000)));
+    }
+    let (mut ssd, now) = full(config);
+    let reads = |ssd: &Ssd, reads_table: bool| {
+        let options = MountOptions { checkpoint_every: None, lists: false, reads_table };
+        ssd.ftls().next().unwrap().mount_reads(options, 4096, true)
+    };
+    let (with, without) = (reads(&ssd, true), reads(&ssd, false));
+    let dirty = ssd.ftls().next().unwrap().dirty_map_pages() as usize;
+    assert_eq!((with.directory, without.directory, without.map_pages.len()), (1, 0, 0));
+    assert!((1..=dirty).contains(&with.map_pages.len()), "{with:?}, {dirty} pages are dirty");
+    assert_eq!(MountReads { directory: 0, map_pages: Vec::new(), ..with.clone() }, without);
+    ssd.power_cycle(now, now);
+    ssd.self_check().unwrap();
+    assert!(ssd.mounts().pages > with.directory + with.map_pages.len() as u64);
 }

@@ -19,7 +19,7 @@ use support::torture::{configurations, frequencies, torture};
 use support::{command, tiny};
 
 /// `config` with `handles`, without what does not go with them.
-fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig {
+pub(crate) fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig {
     config.ftl.streams = 1;
     config.ftl.gc.relocation = GcRelocation::Own;
     config.controller.coalesce = false;
@@ -35,7 +35,7 @@ fn with_handles(mut config: SsdConfig, handles: &[HandleIsolation]) -> SsdConfig
     // A superblock for each stream more.
     config.geometry.blocks_per_plane += 24;
     config.placement = Some(PlacementConfig {
-        configurations: vec![FdpConfiguration { handles: handles.to_vec() }],
+        configurations: vec![FdpConfiguration { handles: handles.to_vec(), ..FdpConfiguration::default() }],
         ..PlacementConfig::default()
     });
     config
@@ -47,7 +47,7 @@ fn update(ssd: &mut Ssd, now: Nanos, identifier: u16) {
     ssd.schedule_changes(&[ChangeConfig { at: Some(now), update_handles, ..ChangeConfig::default() }]);
 }
 
-fn isolations() -> impl Strategy<Value = Vec<HandleIsolation>> {
+pub(crate) fn isolations() -> impl Strategy<Value = Vec<HandleIsolation>> {
     let each = any::<bool>().prop_map(|own| if own { InitiallyIsolated } else { PersistentlyIsolated });
     prop::collection::vec(each, 1..4)
 }
@@ -76,9 +76,12 @@ proptest! {
     /// Updates at any moment, of handles begun or not, with programs under way and power that fails.
     #[test]
     fn handles_that_are_updated_again_and_again_never_stop_a_drive(
-        handles in isolations(), seed: u64, cache in 0usize..3, parity: bool,
+        handles in isolations(), seed: u64, cache in 0usize..3, parity: bool, superblocks in 1u32..5, limit in 0u64..6,
     ) {
         let mut config = with_handles(tiny(), &handles);
+        let own = &mut config.placement.as_mut().unwrap().configurations[0];
+        own.superblocks = superblocks;
+        own.time_limit = (limit > 1).then_some(Nanos::millis(limit * limit));
         config.bytes = false;
         config.controller.write_cache = [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off][cache];
         config.protection = parity.then(|| ProtectionConfig { data: 1, ..ProtectionConfig::default() });
@@ -109,6 +112,169 @@ proptest! {
         prop_assert!(done.iter().all(|done| done.outcome == outlast_device::Outcome::Ok), "a write was refused");
         ssd.self_check().map_err(TestCaseError::fail)?;
     }
+}
+
+/// What became of a configuration.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Refused,
+    Ran,
+}
+
+/// A drive drawn by `seed`, with handles, reclaim units of several superblocks, time limits, parity and two flash cores, as it happens, is refused with a value and a limit, or takes
+/// four times its size of writes, handle updates, pauses and losses of power.
+fn life(seed: u64) -> Result<Outcome, String> {
+    let mut rng = SplitMix::new(seed, "configuration");
+    // Mostly few, now and then many.
+    let most = 1 + rng.below(60);
+    let kinds = 1 + rng.below(most);
+    let kind = |draw: u64| if draw == 0 { InitiallyIsolated } else { PersistentlyIsolated };
+    let handles: Vec<HandleIsolation> = (0..kinds).map(|_| kind(rng.below(3))).collect();
+    let mut config = with_handles(tiny(), &handles);
+    config.bytes = false;
+    config.geometry.blocks_per_plane = 6 + rng.below(90) as u32;
+    config.geometry.pages_per_block = 2;
+    config.ftl.capacity = None;
+    config.ftl.over_provisioning = Some(0.01 + rng.below(200) as f64 / 100.0);
+    config.controller.flash_cores = 1 + rng.below(2) as u16;
+    config.controller.write_cache =
+        [WriteCache::Protected, WriteCache::Volatile, WriteCache::Off][rng.below(3) as usize];
+    if config.controller.flash_cores == 1 && rng.below(3) == 0 {
+        config.protection = Some(ProtectionConfig { data: 1, ..ProtectionConfig::default() });
+    }
+    let own = &mut config.placement.as_mut().unwrap().configurations[0];
+    let most = 1 + rng.below(100);
+    own.superblocks = 1 + rng.below(most) as u32;
+    own.time_limit = (rng.below(2) == 0).then(|| Nanos::micros(500 + 200 * rng.below(200)));
+    let mut ssd = match Ssd::new(config, seed) {
+        Ok(ssd) => ssd,
+        Err(error) => {
+            let text = error.to_string();
+            let has_limit = text.contains("must") || text.contains("needed");
+            return if has_limit && text.contains(char::is_numeric) {
+                Ok(Outcome::Refused)
+            } else {
+                Err(text)
+            };
+        }
+    };
+    let (mut now, mut done) = (Nanos::ZERO, Vec::new());
+    let units = ssd.units();
+    ssd.begin_timed();
+    let writes = 4 * units + 200;
+    for turn in 0..writes as u32 {
+        let identifier = if rng.below(4) == 0 { rng.below(70) } else { rng.below(3) };
+        let write = Command {
+            placement: PlacementId(identifier as u16),
+            ..command(Op::Write, rng.below(units) * u64::from(ssd.sectors_per_unit()), ssd.sectors_per_unit())
+        };
+        ssd.submit(now, write, outlast_device::Tag(turn % 8));
+        if rng.below(60) == 0 {
+            update(&mut ssd, now, rng.below(kinds) as u16);
+        }
+        if turn % 8 == 7 {
+            while ssd.commands_in_flight() != 0 {
+                let next = ssd
+                    .next_deadline()
+                    .ok_or_else(|| format!("{turn} of {writes} writes, and nothing is due"))?;
+                now = now.max(next);
+                ssd.advance(now, &mut done);
+            }
+        }
+        if rng.below(400) == 0 {
+            now += Nanos::millis(rng.below(60));
+            ssd.advance(now, &mut done);
+        }
+        if rng.below(600) == 0 {
+            ssd.power_cut(now);
+        }
+    }
+    if let Some(refused) = done.iter().find(|done| done.outcome != outlast_device::Outcome::Ok) {
+        return Err(format!("a write was refused: {refused:?}"));
+    }
+    ssd.self_check().map(|()| Outcome::Ran)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_configuration_of_reclaim_units_comes_to_a_stop(seed: u64) {
+        life(seed).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// The same, ten thousand times: those that have more handles than superblocks could serve are refused.
+#[test]
+#[ignore = "takes minutes"]
+fn ten_thousand_configurations_of_reclaim_units_are_refused_or_run() {
+    let (mut refused, mut ran) = (0, 0);
+    for seed in 0..10_000 {
+        match life(seed) {
+            Ok(Outcome::Refused) => refused += 1,
+            Ok(Outcome::Ran) => ran += 1,
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+    }
+    assert!(refused > 1000 && ran > 1000, "{refused} refused, {ran} ran");
+    println!("{refused} refused, {ran} ran");
+}
+
+/// Of reclaim units of three superblocks one is counted for three, and what is left of it is what was not written. A handle leaves one for its time limit, not before and
+/// not twice, and an update leaves what was left.
+#[test]
+fn reclaim_units_have_superblocks_and_time_limits() {
+    let mut config = with_handles(tiny(), &[InitiallyIsolated, InitiallyIsolated]);
+    config.bytes = false;
+    config.controller.write_cache = WriteCache::Volatile;
+    let own = &mut config.placement.as_mut().unwrap().configurations[0];
+    (own.superblocks, own.time_limit) = (3, Some(Nanos::secs(10)));
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    ssd.begin_timed();
+    let (sectors, mut done, mut tag) = (ssd.sectors_per_unit(), Vec::new(), 0);
+    let superblock = u64::from(ssd.ftls().next().unwrap().stream(outlast_units::Stream(0)).data_units());
+    let all = ssd.units();
+    let mut write = |ssd: &mut Ssd, now: Nanos, units: u64| {
+        for unit in 0..units {
+            let command = Command {
+                placement: PlacementId(1),
+                ..Command::new(Op::Write, Lba(unit % all * u64::from(sectors)), sectors)
+            };
+            tag += 1;
+            ssd.submit(now, command, outlast_device::Tag(tag));
+        }
+    };
+    let figures = |ssd: &Ssd| {
+        let own = PlacementView::of(ssd).figures()[1];
+        (own.counts.reclaim_units, own.remaining_units)
+    };
+    write(&mut ssd, Nanos::ZERO, superblock + 5);
+    ssd.advance(Nanos::secs(1), &mut done);
+    assert_eq!(figures(&ssd), (1, 2 * superblock - 5), "the second of three superblocks");
+    assert_eq!(PlacementView::of(&ssd).unit_times(Nanos::secs(1)), [None, Some(Nanos::secs(9))]);
+    ssd.advance(Nanos(9_999_000_000), &mut done);
+    assert_eq!(PlacementView::of(&ssd).events().reclaim_unit_time_limit_exceeded, 0);
+    ssd.advance(Nanos::secs(30), &mut done);
+    assert_eq!(PlacementView::of(&ssd).events().reclaim_unit_time_limit_exceeded, 1);
+    assert_eq!(figures(&ssd), (1, 0), "it refers to an empty one");
+    write(&mut ssd, Nanos::secs(30), 3 * superblock);
+    ssd.advance(Nanos::secs(60), &mut done);
+    assert_eq!(figures(&ssd), (2, 0));
+    assert_eq!(
+        PlacementView::of(&ssd).events().reclaim_unit_time_limit_exceeded,
+        1,
+        "one that is full is over"
+    );
+    write(&mut ssd, Nanos::secs(60), superblock);
+    ssd.advance(Nanos::secs(61), &mut done);
+    assert_eq!(figures(&ssd), (3, 2 * superblock));
+    // No superblock is open, and yet two of the reclaim unit are left.
+    update(&mut ssd, Nanos::secs(61), 1);
+    ssd.advance(Nanos::secs(62), &mut done);
+    assert_eq!(figures(&ssd), (3, 0));
+    assert_eq!(PlacementView::of(&ssd).events().reclaim_unit_not_fully_written, 1);
+    assert_eq!(PlacementView::of(&ssd).events().reset_modified_handles, 0);
+    ssd.self_check().unwrap();
 }
 
 #[test]

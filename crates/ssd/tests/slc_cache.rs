@@ -1,6 +1,6 @@
 //! An SLC cache: host writes are fast while it has room, and then go on directly or wait for folding, which is collection.
 
-use crate::support::{closed_loop, command, tiny};
+use crate::support::{closed_loop, command, tiny, weak_flash};
 use outlast_device::{Device, Op};
 use outlast_ftl::{ProgramCause, SlcCacheFigures, UnitsWritten};
 use outlast_media::PageTimes;
@@ -9,11 +9,11 @@ use outlast_ssd::Ssd;
 use outlast_units::{Bytes, Nanos};
 
 /// Units of a superblock of the cache: a row in four of `tiny` with blocks of 12 pages.
-const CACHED: u32 = 32;
+pub(crate) const CACHED: u32 = 32;
 const UNITS: u32 = 1000;
 
 /// A cache of a third of the pages, of a drive with 24 superblocks of 96 units.
-fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
+pub(crate) fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
     let mut config = tiny();
     (config.geometry.pages_per_block, config.geometry.blocks_per_plane) = (12, 24);
     config.ftl.capacity = Some(Bytes(u64::from(UNITS) * 4096));
@@ -29,22 +29,23 @@ fn cached(change: impl FnOnce(&mut SlcCacheConfig)) -> SsdConfig {
         read: PageTimes::Same(Nanos::micros(25)),
         program: PageTimes::Same(Nanos::micros(100)),
         endurance: None,
+        error_rate: None,
     };
     change(&mut cache);
     config.slc_cache = Some(cache);
     config
 }
 
-fn figures(ssd: &Ssd) -> SlcCacheFigures {
+pub(crate) fn figures(ssd: &Ssd) -> SlcCacheFigures {
     ssd.ftls().next().unwrap().space().slc_cache_figures().expect("the drive has a cache")
 }
 
-fn written(ssd: &Ssd) -> UnitsWritten {
+pub(crate) fn written(ssd: &Ssd) -> UnitsWritten {
     ssd.ftls().next().unwrap().figures().written
 }
 
 /// Writes units 0 to `units` in order at queue depth 16, from `start` on; returns the time for each `part` units, in nanoseconds, and the end.
-fn fill(ssd: &mut Ssd, start: Nanos, units: u32, part: u32) -> (Vec<u64>, Nanos) {
+pub(crate) fn fill(ssd: &mut Ssd, start: Nanos, units: u32, part: u32) -> (Vec<u64>, Nanos) {
     let mut ends = vec![start];
     for first in (0..units).step_by(part as usize) {
         let (_, end) = closed_loop(ssd, *ends.last().unwrap(), 16, part.min(units - first), |unit| {
@@ -148,4 +149,45 @@ fn a_write_that_waits_for_folding_has_a_part_of_a_program_unit_padded() {
         closed_loop(&mut ssd, end, 16, UNITS, |unit| command(Op::Read, 8 * u64::from(unit), 8));
         ssd.self_check().unwrap();
     }
+}
+
+/// Data in the cache errs at the cache's rate, and once folded at the rate of the others.
+#[test]
+fn cells_of_the_cache_err_at_a_rate_of_their_own() {
+    let units = 4 * CACHED;
+    // Units whose first read fails: in the cache, and once they have been folded.
+    let failing = |rate: Option<f64>| {
+        let mut config = cached(|own| {
+            (own.fold_after_idle, own.error_rate) = (Some(Nanos::millis(2)), rate);
+        });
+        config.reliability = Some(weak_flash(Some(20), None));
+        let mut ssd = Ssd::new(config, 1).unwrap();
+        ssd.begin_timed();
+        let (_, end) = fill(&mut ssd, Nanos::ZERO, units, units);
+        let read_all = |ssd: &mut Ssd, now: Nanos| {
+            let before = ssd.corrections().ecc;
+            let (_, end) = closed_loop(ssd, now, 4, units, |unit| command(Op::Read, 8 * u64::from(unit), 8));
+            (u64::from(units) - (ssd.corrections().ecc - before), end)
+        };
+        let (cached, end) = read_all(&mut ssd, end);
+        let rest = Nanos(end.0 + 2_000_000_000);
+        ssd.advance(rest, &mut Vec::new());
+        assert_eq!(figures(&ssd).valid, 0, "all is folded");
+        (cached, read_all(&mut ssd, rest).0)
+    };
+    let [plain, better, worse] = [None, Some(0.01), Some(2.0)].map(failing);
+    assert!(better.0 == 0 && worse.0 > u64::from(units) / 2, "{plain:?}, {better:?}, {worse:?}");
+    assert!(plain.0 < u64::from(units) / 8 && worse.1 < u64::from(units) / 8, "{plain:?}, {worse:?}");
+}
+
+#[test]
+fn error_rates_that_cannot_be_are_refused() {
+    let refused = |errs: bool, rate: f64| {
+        let mut config = cached(|own| own.error_rate = Some(rate));
+        config.reliability = errs.then(|| weak_flash(None, None));
+        Ssd::new(config, 1).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(false, 0.1).contains("needs device.reliability"));
+    assert!(refused(true, 0.0).contains("device.slc_cache.error_rate = 0"));
+    assert!(refused(true, 11.0).contains("at most 10"));
 }

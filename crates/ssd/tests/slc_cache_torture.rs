@@ -29,6 +29,7 @@ pub(crate) fn caches() -> impl Strategy<Value = SlcCacheConfig> {
         read: PageTimes::Same(Nanos::micros(25)),
         program: PageTimes::Same(Nanos::micros(150)),
         endurance: None,
+        error_rate: None,
     })
 }
 
@@ -58,11 +59,12 @@ proptest! {
     fn a_breaking_drive_returns_the_truth_or_an_error(
         config in configurations(), cache in caches(), cuts in frequencies(), seed: u64, errs: bool, scrubs: bool,
     ) {
-        let mut config = config;
+        let (mut config, mut cache) = (config, cache);
         config.ftl.spare_blocks = 8;
         if errs {
             config.reliability = Some(weak_flash(Some(1), None));
             config.scrub = scrubs.then(|| ScrubConfig { reads: Some(20), ..ScrubConfig::default() });
+            cache.error_rate = Some(0.05);
         }
         let config = with_cache(config, cache);
         prop_assume!(config.is_some());

@@ -45,7 +45,7 @@ fn reach(life: &mut Life, moment: Moment) {
 }
 
 /// Takes a snapshot of the drive of `life`, and compares both drives at once and after `after` commands more.
-fn check_snapshot(life: &mut Life, seed: u64, after: u64) -> Result<(), TestCaseError> {
+pub(crate) fn check_snapshot(life: &mut Life, seed: u64, after: u64) -> Result<(), TestCaseError> {
     let bytes = written(&life.model.ssd);
     let copy = read(&life.config, seed, &bytes);
     prop_assert!(copy.is_ok(), "a drive refuses its own state: {:?}", copy.err());
@@ -65,7 +65,7 @@ fn check_snapshot(life: &mut Life, seed: u64, after: u64) -> Result<(), TestCase
 }
 
 /// `config` with a cache of `pages` pages of the mapping table for each core beside the least, and how many are read ahead.
-fn with_map_cache(mut config: SsdConfig, pages: u64, prefetch: u32) -> SsdConfig {
+pub(crate) fn with_map_cache(mut config: SsdConfig, pages: u64, prefetch: u32) -> SsdConfig {
     // 64 entries in a page: the table has more pages than the cache.
     let flush =
         MapFlushConfig { entry: Bytes(64), written: Some(Bytes::kib(64)), ..MapFlushConfig::default() };
@@ -78,7 +78,12 @@ fn with_map_cache(mut config: SsdConfig, pages: u64, prefetch: u32) -> SsdConfig
 }
 
 /// `config` with a controller that warms up within milliseconds, throttles, shuts down from `shutdown` °C on, and rests after `rest`.
-fn with_heat(mut config: SsdConfig, shutdown: Option<u8>, rest: Option<Nanos>, has_heat: bool) -> SsdConfig {
+pub(crate) fn with_heat(
+    mut config: SsdConfig,
+    shutdown: Option<u8>,
+    rest: Option<Nanos>,
+    has_heat: bool,
+) -> SsdConfig {
     let state = |after: Nanos, watts, exit| IdleState { after, watts, exit };
     config.energy = Some(EnergyConfig {
         active_watts: 3.0,

@@ -1,7 +1,7 @@
 //! Requests, their sources, and the facts of the device that a workload depends on.
 
 use crate::WorkloadError;
-use outlast_device::{Command, ZoneLayout};
+use outlast_device::{Command, RandomWriteAreas, ZoneLayout};
 use outlast_units::{Bytes, Nanos};
 
 /// One request of the host.
@@ -83,4 +83,6 @@ pub struct ZonedTarget {
     pub open: u32,
     /// Zones that are full at the beginning, the first ones.
     pub filled: u32,
+    /// Random write areas, if zones can have them.
+    pub random_write: Option<RandomWriteAreas>,
 }

@@ -120,10 +120,11 @@ impl WorkloadSpec {
 
     /// Refuses what writes elsewhere than at write pointers, and reads from one zone into the next.
     fn refuse_on_zones(&self) -> Result<(), WorkloadError> {
-        let given =
-            [(self.synthetic.is_some(), "workload.synthetic"), (self.trace.is_some(), "workload.trace")];
-        let Some((_, name)) = given.into_iter().find(|&(is_given, _)| is_given) else { return Ok(()) };
-        let limit = "does not go with [device.zones]: zones are written at their write pointers only; use [workload.zoned], or a fio job with zonemode=zbd";
-        Err(bad_setting(name, "given", limit))
+        if self.synthetic.is_none() {
+            return Ok(());
+        }
+        let limit = "does not go with [device.zones]: zones are written at their write pointers only; use [workload.zoned], a fio job with zonemode=zbd, or a \
+                     trace of commands";
+        Err(bad_setting("workload.synthetic", "given", limit))
     }
 }

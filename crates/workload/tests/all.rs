@@ -7,6 +7,7 @@ mod passes;
 mod real_traces;
 mod synthetic;
 mod trace_columns;
+mod trace_commands;
 mod trace_detection;
 mod trace_formats;
 mod trace_packed;

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-const FORMATS: [TraceFormat; 9] = [
+const FORMATS: [TraceFormat; 10] = [
     TraceFormat::Msr,
     TraceFormat::Spc,
     TraceFormat::Ascii,
@@ -28,6 +28,7 @@ const FORMATS: [TraceFormat; 9] = [
     TraceFormat::Vscsi,
     TraceFormat::Alibaba,
     TraceFormat::Etw,
+    TraceFormat::Commands,
 ];
 
 /// A file in the test's own folder.
@@ -81,7 +82,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn written_traces_read_back(requests in requests(), index in 0usize..9) {
+    fn written_traces_read_back(requests in requests(), index in 0usize..10) {
         let format = FORMATS[index];
         let resolution = match format {
             TraceFormat::Msr => 100,
@@ -110,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_panics(requests in requests(), index in 0usize..9, damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
+    fn no_damage_panics(requests in requests(), index in 0usize..10, damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
         let format = FORMATS[index];
         let mut bytes = written(&format!("damage-{index}"), &requests, format);
         for (at, byte) in damage { let at = at.index(bytes.len()); bytes[at] = byte; }

@@ -251,7 +251,7 @@ def _fail(message: str, code: int) -> int:
         for line in message.split("\n"):
             click.secho("error: ", fg="red", bold=True, nl=False, err=True)
             # On the command line, an override is what --set gave.
-            told = f"--set{line.removeprefix('override')}" if line.startswith("override: ") else line
+            told = f"--set{line.removeprefix('overrides')}" if line.startswith("overrides: ") else line
             click.echo(printable(" ".join(filter(None, told.split(" ")))), err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 HERE = Path(__file__).parent.parent
+NOT_BUILT = "not built; in the source of this version, `make capi` builds it"
 NAMES = ("liboutlast.so", "liboutlast.dylib", "liboutlast.a")
 
 
@@ -22,7 +23,8 @@ Examples:
 def c_api_command(include: bool, lib: bool) -> None:
     """Print where the C interface is: outlast.h, and the library liboutlast.
 
-    The library is built by `make capi` in a checkout, or by `cargo build --release -p outlast-capi`.
+    A wheel has the header alone. The library is built of the source of the same version, a checkout or the source
+    distribution: by `make capi`, or by `cargo build --release -p outlast-capi`, which leaves it in target/release.
     """
     from outlast.errors import OutputError
 
@@ -36,8 +38,8 @@ def c_api_command(include: bool, lib: bool) -> None:
     is_there = any((folder / name).is_file() for name in NAMES)
     if lib:
         if not is_there:
-            raise OutputError(f"{folder}: has no liboutlast; in a checkout, `make capi` builds it")
+            raise OutputError(f"{folder}: has no liboutlast: {NOT_BUILT}")
         click.echo(str(folder))
         return
     click.echo(f"header:  {HERE / 'include' / 'outlast.h'}")
-    click.echo(f"library: {folder if is_there else 'not built; in a checkout, `make capi` builds it'}")
+    click.echo(f"library: {folder if is_there else NOT_BUILT}")

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from outlast.cli.options import print_json
+from outlast.errors import OutputError
 from outlast.repeats_compared import CONFIDENCE, FigureTest, KeptRepeats, figure_tests, load_repeats
+from outlast.report.numbers import counted
+
+LEAST_RUNS = 2
+"""Runs of a set without which its scatter is unknown."""
 
 
 def compare_repeats(places: Sequence[str], *, everything: bool, as_json: bool) -> None:
     """Compares each set of repeats with the first, figure by figure."""
     first, *others = [load_repeats(place) for place in places]
+    for place, repeats in zip(places, (first, *others), strict=True):
+        if (runs := len(repeats.columns["seed"])) < LEAST_RUNS:
+            raise OutputError(f"{place}: has {counted(runs, 'run')}; a test of two sets needs two runs or more of each")
     found = [(place, other, figure_tests(first, other)) for place, other in zip(places[1:], others, strict=True)]
     if as_json:
         rows = [{"with": place, "tests": [test.to_dict() for test in made]} for place, _, made in found]

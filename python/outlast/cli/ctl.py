@@ -74,7 +74,7 @@ def show(value: Any) -> None:
 
 
 @ctl_command.command("state")
-@click.option("--json", "as_json", is_flag=True, help="All of it, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole state as JSON.")
 def state_command(as_json: bool) -> None:
     """Show the internal state: dies, buffer, wear, repairs."""
     state = ask({"do": "state"})
@@ -107,8 +107,8 @@ def smart_command(shape: str, device: int) -> None:
 
 
 @ctl_command.command("lba-status")
-@click.option("--offset", type=int, default=0, help="First byte asked for.")
-@click.option("--length", type=int, help="Bytes asked for; to the end of the drive by default.")
+@click.option("--offset", type=int, default=0, help="First byte of the range.")
+@click.option("--length", type=int, help="Bytes of the range. Default: to the end of the drive.")
 @click.option("--device", type=int, default=0, help="The drive of an array; addresses are its own.")
 def lba_status_command(offset: int, length: int | None, device: int) -> None:
     """Runs of bytes that the drive wants written again, such as those of a failed die, as JSON.

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent.parent / "guide"
+MOST_SAID = 60
+"""Letters of a topic in a message."""
 """The pages of the guide, as files of the package."""
 
 
@@ -31,19 +33,29 @@ def docs_command(topic: str | None, search: str | None) -> None:
     if search is not None:
         if topic is not None:
             raise click.UsageError("--search looks into all pages: leave out the topic", click.get_current_context())
+        if not search.strip():
+            raise click.UsageError("--search: say what to look for", click.get_current_context())
         _search(pages, search)
     elif topic is None:
         width = max(map(len, pages))
         for name, path in pages.items():
             click.echo(f"{name.ljust(width)}  {_title(path)}")
     else:
-        if topic not in pages:
+        # As links name pages, too: guide/fleet.md.
+        name = topic.casefold().removeprefix("guide/").removesuffix(".md")
+        if name not in pages:
             import difflib
 
-            near = difflib.get_close_matches(topic, pages, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name[:MOST_SAID], pages, n=1, cutoff=0.5)
             hint = f'did you mean "{near[0]}"?' if near else "`outlast docs` lists all"
-            raise click.UsageError(f'no page "{topic}"; {hint}', click.get_current_context())
-        _show(pages[topic].read_text(encoding="utf-8"))
+            raise click.UsageError(f'no page "{_said(topic)}"; {hint}', click.get_current_context())
+        _show(pages[name].read_text(encoding="utf-8"))
+
+
+def _said(text: str) -> str:
+    """Text of a user's in a message: on its line, and not longer than one."""
+    plain = "".join(each if each.isprintable() else "?" for each in text)
+    return plain if len(plain) <= MOST_SAID else f"{plain[:MOST_SAID]}…"
 
 
 def _title(path: Path) -> str:
@@ -60,7 +72,7 @@ def _search(pages: dict[str, Path], text: str) -> None:
                 click.echo(f"{name}:{number}: {line.strip()}")
                 found += 1
     if not found:
-        click.echo(f'no page has "{text}"', err=True)
+        click.echo(f'no page has "{_said(text)}"', err=True)
 
 
 def _show(text: str) -> None:

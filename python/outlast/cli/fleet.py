@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from outlast import interrupts
 from outlast.cli.options import path_option
+
+if TYPE_CHECKING:
+    from outlast.fleet.reading import Settings
 
 
 @click.command(
@@ -18,8 +21,9 @@ from outlast.cli.options import path_option
 Examples:
   outlast fleet scenarios/fleet/ten-thousand.toml
   outlast fleet fleet.toml --json
-  outlast fleet fleet.toml --out out/fleet            # result.json and report.html
+  outlast fleet fleet.toml --out out/fleet            # result.json, report.html, fleet.parquet
   outlast fleet fleet.toml --set drive.die_repair=true --set code.parity=4
+  outlast fleet fleet.toml --vary code.parity=2,3 --vary drive.afr=0.01,0.02 --out out/grid
   outlast fleet --presets                             # failures as field studies found them
 A fleet file in short:
   [cluster]                  [drive]               [code]           [repair]
@@ -27,11 +31,19 @@ A fleet file in short:
   nodes = 10; drives = 100   afr = 0.01            parity = 3       detection_hours = 0.25""",
 )
 @click.argument("file", metavar="FILE.toml", required=False)
-@path_option("-o", "--out", metavar="DIR", help="Write result.json and report.html here.")
+@path_option("-o", "--out", metavar="DIR", help="Write result.json, report.html and fleet.parquet here.")
 @click.option(
     "--set", "changes", multiple=True, metavar="NAME=VALUE", help="Change one setting by its dotted name; repeatable."
 )
-@click.option("--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that plays the lives.")
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="NAME=VALUE,VALUE",
+    help="A study for each value; repeatable, for each combination. With --out, those that are there are kept.",
+)
+@click.option(
+    "--on", default="", metavar="WHERE", help="A Dask scheduler (tcp://host:8786) that simulates whole fleets."
+)
 @click.option("--force", is_flag=True, help="Overwrite a result in DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
@@ -41,6 +53,7 @@ def fleet_command(
     file: str | None,
     out: Path | None,
     changes: tuple[str, ...],
+    vary: tuple[str, ...],
     on: str,
     force: bool,
     as_json: bool,
@@ -58,12 +71,15 @@ def fleet_command(
         click.echo(_presets() if show_presets else _settings())
         return
     if file is None:
-        raise click.UsageError("which fleet? outlast fleet FILE.toml", click.get_current_context())
+        raise click.UsageError("name a fleet file: outlast fleet FILE.toml", click.get_current_context())
     from outlast.fleet.reading import read, with_changes
     from outlast.fleet.study import study
 
     interrupts.raise_on_signal()
     settings = with_changes(read(file), changes)
+    if vary:
+        _sweep(settings, vary, out, on, as_json=as_json, quiet=quiet)
+        return
     target = None if out is None else out / "result.json"
     if target is not None and target.exists() and not force:
         raise click.UsageError(f"{target} exists; --force overwrites it", click.get_current_context())
@@ -72,11 +88,14 @@ def fleet_command(
         click.echo("\r\033[K", nl=False, err=True)
     text = json.dumps(result, indent=1, allow_nan=False) + "\n"
     if target is not None and out is not None:
+        from outlast import tables
+        from outlast.fleet.points import columns
         from outlast.fleet.report import page
         from outlast.output import write_file
 
         out.mkdir(parents=True, exist_ok=True)
         write_file(out / "report.html", page(result))
+        write_file(out / "fleet.parquet", tables.packed(columns([result])))
         write_file(target, text)
     if as_json:
         click.echo(text, nl=False)
@@ -85,7 +104,20 @@ def fleet_command(
 
         click.echo(summary(result))
         if target is not None:
-            click.echo(f"written: {target} and report.html beside it", err=True)
+            click.echo(f"written: {target}, report.html and fleet.parquet beside it", err=True)
+
+
+def _sweep(settings: Settings, vary: tuple[str, ...], out: Path | None, on: str, *, as_json: bool, quiet: bool) -> None:
+    from outlast.fleet.points import sweep, table, varied
+
+    results = sweep(settings, varied(vary), out, None if quiet or as_json else _tell, on=on)
+    if as_json:
+        click.echo(json.dumps(results, indent=1, allow_nan=False))
+    elif not quiet:
+        click.echo("\r\033[K", nl=False, err=True)
+        click.echo(table(results))
+        if out is not None:
+            click.echo(f"written: {out / 'fleet.parquet'} and {out / 'points'} beside it", err=True)
 
 
 def _tell(stage: str, number: int) -> None:

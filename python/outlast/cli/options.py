@@ -114,7 +114,10 @@ def layers_of(
     from outlast.neighbours import how_to_read
 
     if scenario is None and preset is None:
-        raise click.UsageError("name a SCENARIO.toml, or a built-in one with --preset", click.get_current_context())
+        wanted = "name a SCENARIO.toml, or a built-in one with --preset"
+        if trace is not None:
+            wanted = f"--trace {trace}: name a drive for it, such as --preset demo"
+        raise click.UsageError(wanted, click.get_current_context())
     layers: list[Any] = []
     if preset is not None:
         layers.append({"extends": preset})
@@ -138,6 +141,8 @@ def layers_of(
         )
     if trace is not None:
         refuse_stream(trace)
+        if not Path(trace).exists():
+            raise click.UsageError(f"--trace {trace}: there is no such file", click.get_current_context())
         spec = {"file": trace} | ({"format": trace_format} if trace_format else {})
         layers.append({"workload": {"trace": spec}})
     elif trace_format is not None:

@@ -19,9 +19,9 @@ from outlast import interrupts
 from outlast.cli.image import check_keeping, image_options
 from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
 from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
-from outlast.cli.serve_load import load_of
 from outlast.cli.serve_messages import show
 from outlast.printable import printable
+from outlast.serving.built_in_load import LEAST_IOPS, MOST_IOPS, USUAL_IOPS, load_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -121,8 +121,8 @@ Examples:
 @click.option(
     "--load",
     is_flag=False,
-    flag_value=2000.0,
-    type=click.FloatRange(1, 100_000),
+    flag_value=USUAL_IOPS,
+    type=click.FloatRange(LEAST_IOPS, MOST_IOPS),
     metavar="[RATE]",
     help="Load the device with random requests of 4 KiB, 30 % reads and 70 % writes, at this rate per simulated second "
     "(2000; by a virtual clock per real second), in an order that --seed changes. Overwrites the data.",

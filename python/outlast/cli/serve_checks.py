@@ -15,13 +15,13 @@ def check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | N
     if cert is None and (ca is not None or tls is not None):
         raise click.UsageError("--tls and --tls-ca belong to --tls-cert", click.get_current_context())
     if cert is not None and tls != "offer" and file is not None:
-        raise click.UsageError("--file goes without TLS: add --tls offer", click.get_current_context())
+        raise click.UsageError("--file connects without TLS: add --tls offer", click.get_current_context())
 
 
 def check_clock(clock: str, speed: float | None) -> None:
     """Refuses a speed that the clock does not have."""
     if speed is not None and clock == "virtual":
-        raise click.UsageError("--speed belongs to --clock wall: a virtual clock leaps", click.get_current_context())
+        raise click.UsageError("--speed is for --clock wall; a virtual clock has no speed", click.get_current_context())
     if speed is not None and not 0.001 <= speed <= 1000:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options
+
+SCHEMA = "outlast-snapshot/1"
 
 
 @click.command(
@@ -21,6 +23,7 @@ Examples:
 @scenario_options
 @path_option("--out", "-o", metavar="FILE", required=True, help="Write the snapshot to this file.")
 @click.option("--any-memory", is_flag=True, help="Continue even if there is not enough free memory.")
+@click.option("--json", "as_json", is_flag=True, help="Print the file, its size and what it holds as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def snapshot_command(
     scenario: str | None,
@@ -29,6 +32,7 @@ def snapshot_command(
     seed: int | None,
     out: Path,
     any_memory: bool,
+    as_json: bool,
     quiet: bool,
 ) -> int:
     """Precondition the drive or array of SCENARIO and save its state to a file.
@@ -52,6 +56,9 @@ def snapshot_command(
     if written is None:
         click.echo(f"stopped by {interrupts.signal_name()}: nothing was written", err=True)
         return interrupts.exit_code()
+    if as_json:
+        scenario_name = api.resolve(layers, overrides)["name"]
+        print_json({"schema": SCHEMA, "scenario": scenario_name, "file": str(written), "bytes": written.stat().st_size})
     if not quiet:
         click.echo(f"written: {out}", err=True)
     return 0

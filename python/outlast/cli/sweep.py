@@ -104,6 +104,7 @@ def sweep_command(
 def _show(done: Sweep) -> None:
     """Prints the points with their figures, and which of them no other beats."""
     from outlast.cli import paper
+    from outlast.report import sweep_search
     from outlast.report.names import spoken
     from outlast.report.sweep_load import summary_of
     from outlast.report.sweep_points import is_any_best, notes, points_table
@@ -121,5 +122,10 @@ def _show(done: Sweep) -> None:
     if done.front:
         figures = ", ".join(spoken(each["figure"]) for each in summary["pareto"]["figures"])
         console.print(f"front: no other point is at least as good in every figure ({figures}) and better in one")
+    if best := sweep_search.sentence(summary):
+        console.print(best, markup=False)
+    if refused := summary.get("search", {}).get("refused"):
+        first = refused[0]
+        console.print(f"{len(refused)} points refused, the first ({first['point']}): {first['error']}", markup=False)
     for remark in notes(summary):
         console.print(remark, markup=False)

@@ -17,7 +17,9 @@ Examples:
   outlast table out/demo latency --format latex
   outlast table out/greedy out/fifo --figure throughput.iops --figure write_amplification.total
   outlast table out/spare --format csv -o points.csv
-  outlast table out/demo timeseries --format csv""",
+  outlast table out/demo timeseries --format csv
+  outlast table out/fleet causes
+  outlast table plan.json -o plan.tex""",
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT... [WHAT]")
 @click.option(
@@ -31,12 +33,13 @@ Examples:
 def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, ...], output: Path | None) -> None:
     """Print figures of one RESULT or of several beside each other, or the points of a sweep.
 
-    WHAT is figures (the default), latency (its percentiles), or a table of one result, such as timeseries. CSV has
-    all digits and the names of result.json; Markdown and LaTeX have rounded values with units and intervals.
+    WHAT is figures (the default), latency (its percentiles), or a table of one result, such as timeseries; of a fleet
+    losses, changes, causes, year or cost. A plan is the file that `outlast plan --json` printed. CSV has all digits
+    and the names of result.json; Markdown and LaTeX have rounded values with units and intervals.
     """
     from outlast.cli.report import is_sweep
     from outlast.output import check_file, write_file
-    from outlast.plots import tabular
+    from outlast.plots import document_at, tabular
     from outlast.result import load
 
     form = form or _form_of(output)
@@ -44,7 +47,12 @@ def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, 
     named = results if what == "figures" and results[-1] != what else results[:-1]
     if names and what != "figures":
         raise click.UsageError("--figure belongs to figures", click.get_current_context())
-    if any(is_sweep(name) for name in named):
+    documents = [found for name in named if (found := document_at(name)) is not None]
+    if documents:
+        if len(named) > 1 or names:
+            raise click.UsageError(f"the table of a {documents[0].kind} is its own", click.get_current_context())
+        table = documents[0].table("" if what == "figures" else what)
+    elif any(is_sweep(name) for name in named):
         if len(named) > 1 or what != "figures":
             raise click.UsageError("the table of a sweep is that of its points", click.get_current_context())
         from outlast.sweeps import load_sweep

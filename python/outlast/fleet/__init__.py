@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from outlast.fleet.calculators import backblaze, ceph_rados, independent_groups
 from outlast.fleet.plan import Planned, planned
+from outlast.fleet.points import frame, sweep
 from outlast.fleet.presets import PRESETS, Preset
 from outlast.fleet.reading import FleetLike, Settings, read
 from outlast.fleet.study import study
@@ -25,10 +26,12 @@ __all__ = [
     "Settings",
     "backblaze",
     "ceph_rados",
+    "frame",
     "independent_groups",
     "planned",
     "read",
     "study",
+    "sweep",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -59,9 +60,7 @@ def _of_list(settings: Settings, name: str, index: int, key: str) -> Callable[[f
     def changed(factor: float) -> Settings:
         rows = [dict(row) for row in settings[name]]
         rows[index][key] *= factor
-        return Settings(
-            {**settings.tables, name: rows}, settings.given, settings.source, settings.folder, settings.lines
-        )
+        return replace(settings, tables={**settings.tables, name: rows})
 
     return changed
 

@@ -27,8 +27,8 @@ class Key:
 TOP = {
     "name": Key("text", "fleet", "name in results"),
     "preset": Key("text", "", "preset of a field study, whose failures come first; see `outlast fleet --presets`"),
-    "years": Key("whole", 5, "years that are looked at", 1, 100),
-    "seed": Key("whole", 1, "seed of all chance", 0, 2**63 - 1),
+    "years": Key("whole", 5, "years of the study", 1, 100),
+    "seed": Key("whole", 1, "seed of random draws", 0, 2**63 - 1),
 }
 TABLES: dict[str, dict[str, Key]] = {
     "cluster": {
@@ -44,7 +44,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "afr_by_age": Key("list", [], "shares that fail within a year, by age from each of `ages` on"),
         "ages": Key("list", [], "ages in years from which each of `afr_by_age` holds; the first is 0"),
         "weibull_shape": Key("number", 0.0, "shape of a Weibull distribution of lives instead; 0 for none", 0.0, 20.0),
-        "weibull_scale": Key("number", 0.0, "its scale in years", 0.0, 1e4),
+        "weibull_scale": Key("number", 0.0, "scale of the Weibull distribution in years", 0.0, 1e4),
         "age": Key("number", 0.0, "age of the drives at the start in years", 0.0, 100.0),
         "age_spread": Key("number", 0.0, "years over which ages are spread evenly, upwards from `age`", 0.0, 100.0),
         "frailty": Key(
@@ -54,19 +54,41 @@ TABLES: dict[str, dict[str, Key]] = {
         "die_share": Key("number", 0.0, "share of failures that are failures of one die", 0.0, 1.0),
         "dies": Key("whole", 128, "dies of a drive", 1, 100_000),
         "die_repair": Key("flag", False, "drives repair a failed die by themselves"),
-        "die_repair_hours": Key("number", 0.2, "hours in which they do", 0.0, 1e5),
+        "die_repair_hours": Key("number", 0.2, "hours of the repair of a die", 0.0, 1e5),
         "uber": Key("number", 0.0, "bits that cannot be read, per bit read in a rebuild", 0.0, 1e-3),
-        "latent_per_year": Key("number", 0.0, "latent errors of a drive a year", 0.0, 1e6),
-        "scrub_days": Key("number", 14.0, "days between scrubs, which find them", 0.0, 1e5),
+        "latent_per_year": Key("number", 0.0, "latent sector errors of a drive in a year", 0.0, 1e6),
+        "scrub_days": Key("number", 14.0, "days between scrubs, which find latent errors", 0.0, 1e5),
         "retire_years": Key(
             "number", 0.0, "age in years at which a drive is replaced before it fails; 0 for never", 0.0, 100.0
+        ),
+        "retire_wear": Key(
+            "number",
+            0.0,
+            "the same by wear: share of `endurance`, with `result`; 0 for never, above 1 for late",
+            0.0,
+            10.0,
+        ),
+        "ages_apart": Key(
+            "flag",
+            False,
+            "members of a group begin with ages spread over a life, as one replacement after the other brings",
+        ),
+        "parity_percent": Key(
+            "list",
+            [],
+            "stripes in which each member has parity, the oldest first (Diff-RAID), with `ages_apart`; in per cent",
         ),
         "result": Key("file", "", "result of `outlast run`, whose wear and error rates a drive has"),
         "endurance": Key("number", 0.0, "P/E cycles after which wear-out begins, with `result`", 0.0, 1e7),
         "dwpd": Key(
             "number", 0.0, "capacities that the host writes a day, with `result`; 0: as much as in the run", 0.0, 1e4
         ),
-        "wear_afr": Key("number", 0.3, "share that fails within a year beyond that age", 0.0, 0.999999),
+        "sweep": Key(
+            "file", "", "sweep of a drive over its P/E cycles, with `result`: `uber` is the mean over ages in the years"
+        ),
+        "wear_afr": Key(
+            "number", 0.3, "share of drives that fails within a year after `endurance` is used up", 0.0, 0.999999
+        ),
     },
     "code": {
         "kind": Key("text", "rs", "code of a group", choices=("rs", "copies", "lrc", "product")),
@@ -84,13 +106,15 @@ TABLES: dict[str, dict[str, Key]] = {
         "kind": Key(
             "text",
             "declustered",
-            "where groups are",
+            "how groups are placed on drives",
             choices=("random", "copysets", "declustered", "aligned", "ceph"),
         ),
         "groups": Key("whole", 1000, "groups (random)", 1, 10_000_000),
         "scatter": Key("whole", 10, "drives with which a drive shares data (copysets)", 1, 100_000),
         "pieces": Key("whole", 100, "pieces of a drive (declustered)", 1, 10_000),
-        "apart": Key("text", "drive", "no two pieces of a group share one", choices=("drive", *SCOPES)),
+        "apart": Key(
+            "text", "drive", "failure domain that holds at most one piece of a group", choices=("drive", *SCOPES)
+        ),
         "osd_dump": Key("file", "", "JSON of `ceph osd dump` (ceph)"),
         "pg_dump": Key("file", "", "JSON of `ceph pg dump` (ceph)"),
         "osd_tree": Key("file", "", "JSON of `ceph osd tree`, for hosts and racks (ceph); absent: one node each"),
@@ -100,10 +124,18 @@ TABLES: dict[str, dict[str, Key]] = {
         "detection_hours": Key("number", 0.25, "hours until a failure is noticed", 0.0, 1e5),
         "hours": Key("number", 0.0, "hours of the rebuild of a drive; 0: from the bandwidths", 0.0, 1e6),
         "drive_mb_s": Key("number", 50.0, "bandwidth that rebuilds may take of a drive, in MB/s", 1e-3, 1e6),
-        "node_mb_s": Key("number", 0.0, "of a node's network; 0 for no limit", 0.0, 1e9),
-        "rack_mb_s": Key("number", 0.0, "of a rack's uplink; 0 for no limit", 0.0, 1e9),
+        "node_mb_s": Key(
+            "number", 0.0, "bandwidth of a node's network for rebuilds, in MB/s; 0 for no limit", 0.0, 1e9
+        ),
+        "rack_mb_s": Key("number", 0.0, "bandwidth of a rack's uplink for rebuilds, in MB/s; 0 for no limit", 0.0, 1e9),
+        "contention": Key("flag", True, "rebuilds at one time share these bandwidths; not with `hours`"),
         "distribution": Key("text", "fixed", "repair times", choices=("fixed", "exponential")),
-        "mode": Key("text", "parallel", "all failed drives at once, or one at a time", choices=("parallel", "serial")),
+        "mode": Key(
+            "text",
+            "parallel",
+            "all failed drives at once, or one at a time: of a group, or of the fleet if groups share drives",
+            choices=("parallel", "serial"),
+        ),
         "order": Key(
             "text",
             "",
@@ -112,43 +144,46 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
         "threshold": Key("whole", 1, "missing pieces from which on a group is repaired: 1 eager, more lazy", 1, 64),
         "result": Key("file", "", "result of `outlast run` of an array with a rebuild, which gives `drive_mb_s`"),
+        "sweep": Key(
+            "file", "", "sweep of an array with a rebuild over loads, each equally often, which gives `drive_mb_s`"
+        ),
     },
     "prices": {
-        "currency": Key("text", "USD", "of the prices"),
+        "currency": Key("text", "USD", "currency of the prices"),
         "drive": Key("number", 0.0, "price of a drive", 0.0, 1e9),
-        "replacement": Key("number", 0.0, "work for each replacement", 0.0, 1e9),
-        "drive_year": Key("number", 0.0, "power and place of a drive for a year", 0.0, 1e9),
-        "traffic_tb": Key("number", 0.0, "each TB that rebuilds move", 0.0, 1e9),
-        "lost_tb": Key("number", 0.0, "each TB of data that is lost", 0.0, 1e15),
-        "amortised_years": Key("number", 5.0, "years over which a drive is paid", 0.1, 100.0),
+        "replacement": Key("number", 0.0, "price of the work for each replacement", 0.0, 1e9),
+        "drive_year": Key("number", 0.0, "price of power and space of a drive for a year", 0.0, 1e9),
+        "traffic_tb": Key("number", 0.0, "price of each TB that rebuilds move", 0.0, 1e9),
+        "lost_tb": Key("number", 0.0, "price of each TB of data that is lost", 0.0, 1e15),
+        "amortised_years": Key("number", 5.0, "years over which the price of a drive is spread", 0.1, 100.0),
     },
     "study": {
         "engine": Key(
             "text", "auto", "how losses are found", choices=("auto", "exact", "splitting", "biasing", "crude")
         ),
         "lives": Key(
-            "whole", 0, "fleets that are played; 0: as many as take a million events, three at least", 0, 10**7
+            "whole", 0, "fleets that are simulated; 0: as many as take a million events, at least three", 0, 10**7
         ),
         "paths": Key("whole", 1000, "paths of a stage in the first round of a rare-event method", 10, 10**8),
         "relative_error": Key("number", 0.1, "half the interval of a rare-event method, over its mean", 1e-3, 1.0),
-        "most_events": Key("number", 1e9, "events after which it ends in any case", 1e3, 1e13),
-        "elasticities": Key("flag", True, "what to change first"),
+        "most_events": Key("number", 3e8, "events after which the search ends in any case", 1e3, 1e13),
+        "elasticities": Key("flag", True, "whether to compute how losses depend on each setting"),
     },
 }
 LISTS: dict[str, dict[str, Key]] = {
     "bursts": {
-        "scope": Key("text", "node", "what has the burst", choices=SCOPES),
+        "scope": Key("text", "node", "failure domain that a burst hits", choices=SCOPES),
         "per_year": Key("number", 0.0, "bursts of each node, rack or site a year", 0.0, 1e6),
-        "probability": Key("number", 0.0, "probability that a drive in it fails", 0.0, 1.0),
+        "probability": Key("number", 0.0, "probability that a drive in the domain fails", 0.0, 1.0),
     },
     "contagion": {
-        "scope": Key("text", "node", "whence another drive fails", choices=SCOPES),
+        "scope": Key("text", "node", "failure domain in which another drive fails", choices=SCOPES),
         "probability": Key("number", 0.0, "probability that a failure brings another one", 0.0, 0.999),
-        "window_hours": Key("number", 1.0, "hours within which it comes", 0.0, 1e5),
+        "window_hours": Key("number", 1.0, "hours within which the other failure comes", 0.0, 1e5),
     },
     "outages": {
-        "scope": Key("text", "node", "what is out", choices=SCOPES),
-        "per_year": Key("number", 0.0, "outages of each a year, without loss of data", 0.0, 1e6),
+        "scope": Key("text", "node", "failure domain that is out", choices=SCOPES),
+        "per_year": Key("number", 0.0, "outages of each domain in a year, without loss of data", 0.0, 1e6),
         "hours": Key("number", 1.0, "hours of an outage", 0.0, 1e5),
     },
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from math import sqrt
 from typing import Any
 
-from outlast.fleet.plan import YEAR_HOURS, Planned, planned
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.plan import Planned, planned
 from outlast.fleet.reading import Settings
 
 EVENTS_WANTED = 1_000_000
@@ -29,6 +31,10 @@ class Lives:
     groups_lost: int
     worst_groups: int
     """Groups that the life with most losses had lost."""
+    first_by_year: list[int]
+    """Groups that had lost data by the end of each year, each counted once in a life, over all lives."""
+    squares_by_year: list[int]
+    """Sums of the squares of these numbers of single lives."""
     causes: dict[str, int]
 
 
@@ -38,6 +44,7 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
     `on` is the address of a Dask scheduler, whose workers have the same build of Outlast; the result is the same.
     """
     asked, years = fleet.settings["study"]["lives"], fleet.settings["years"]
+    check_events(fleet, max(asked, LIVES_LEAST))
     sums = _Sums(years)
     for life in _elsewhere(fleet, on) if on else _here(fleet, asked or LIVES_MOST):
         sums.add(life)
@@ -45,7 +52,20 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
             tell(sums.number)
         if not asked and sums.number >= LIVES_LEAST and sums.counts["events"] >= EVENTS_WANTED:
             break
-    return Lives(sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.causes)
+    return Lives(sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes)
+
+
+def check_events(fleet: Planned, lives: int = LIVES_LEAST) -> None:
+    """Raises `ScenarioError` if so many lives of the fleet are more events than a study may take."""
+    most, years = fleet.settings["study"]["most_events"], fleet.settings["years"]
+    events = fleet.plan.event_rate * years * YEAR_HOURS * lives
+    if not events <= most:
+        raise fleet.settings.refused(
+            "study.most_events",
+            most,
+            f"{lives} lives of {fleet.plan.drives} drives over {years} years take {events:.3g} events: "
+            "fewer drives, years, lives, bursts or failures, or more events",
+        )
 
 
 class _Sums:
@@ -54,33 +74,35 @@ class _Sums:
     def __init__(self, years: int) -> None:
         self.number = self.lost = self.worst = 0
         self.counts: dict[str, Any] = {}
-        self.by_year = [0] * years
+        self.by_year, self.first, self.squares = [0] * years, [0] * years, [0] * years
         self.causes: dict[str, int] = {}
 
     def add(self, text: str) -> None:
         life: dict[str, Any] = json.loads(text)
         self.number += 1
-        found = life.pop("losses")
+        first, lost, groups, causes = (life.pop(name) for name in ("first_loss", "losses", "groups_lost", "causes"))
         for name, value in life.items():
             if isinstance(value, list):
                 before = self.counts.get(name, [0] * len(value))
                 self.counts[name] = [a + b for a, b in zip(before, value, strict=True)]
             else:
                 self.counts[name] = self.counts.get(name, 0) + value
-        if found:
+        if first is not None:
             years = len(self.by_year)
-            for year in range(min(int(found[0][0] / YEAR_HOURS), years - 1), years):
+            for year in range(min(int(first / YEAR_HOURS), years - 1), years):
                 self.by_year[year] += 1
-        for _, _, cause in found:
-            self.causes[cause] = self.causes.get(cause, 0) + 1
-        self.lost += len(found)
-        self.worst = max(self.worst, len(found))
+        for year, total in enumerate(accumulate(groups)):
+            self.first[year] += total
+            self.squares[year] += total * total
+        for cause, count in causes.items():
+            self.causes[cause] = self.causes.get(cause, 0) + count
+        self.lost += lost
+        self.worst = max(self.worst, lost)
 
 
 def _here(fleet: Planned, count: int) -> Iterator[str]:
-    hours = fleet.settings["years"] * YEAR_HOURS
     for number in range(count):
-        yield fleet.plan.life(hours, fleet.settings["seed"], number)
+        yield fleet.plan.life(fleet.settings["years"], YEAR_HOURS, fleet.settings["seed"], number)
 
 
 def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
@@ -89,7 +111,7 @@ def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
 
     settings = fleet.settings
     if not settings["study"]["lives"]:
-        raise settings.refused("study.lives", 0, "must say how many lives a cluster is to play")
+        raise settings.refused("study.lives", 0, "must be given: how many lives the Dask cluster simulates")
     with connect(on, {}) as cluster:
         yield from cluster.map(life_elsewhere, range(settings["study"]["lives"]), settings)
 
@@ -97,7 +119,7 @@ def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
 def life_elsewhere(number: int, settings: Settings) -> str:
     """One life as JSON, on a worker, which makes the plan of the settings once."""
     fleet = _plan_of(json.dumps(settings.tables, sort_keys=True), settings)
-    return fleet.plan.life(settings["years"] * YEAR_HOURS, settings["seed"], number)
+    return fleet.plan.life(settings["years"], YEAR_HOURS, settings["seed"], number)
 
 
 _PLANS: dict[str, Planned] = {}

@@ -7,47 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from outlast import _core, models
+from outlast import _core
 from outlast.errors import ScenarioError
 from outlast.fleet import ceph, drives
 from outlast.fleet.keys import SCOPES
+from outlast.fleet.layout import YEAR_HOURS, Layout
 from outlast.fleet.reading import Settings
+from outlast.fleet.rebuilds import read_failure_of, rebuild_hours
 
-YEAR_HOURS = 8760.0
+LEAST_FRAILTY = 1e-9
+"""Variance below which all batches are alike."""
 MOST_DRIVES = 4_000_000
 MOST_PIECES = 64_000_000
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Places of drives, and the drives of each group."""
-
-    node: list[int]
-    rack: list[int]
-    site: list[int]
-    groups: NDArray[np.uint32]
-    """Drives of each group, one after the other."""
-    width: int
-    """Pieces of a group."""
-    piece_bytes: float | None
-    """Bytes of a piece, if the map of a real cluster says so."""
-
-    @property
-    def drives(self) -> int:
-        """Drives, those without data included."""
-        return len(self.node)
-
-    @property
-    def count(self) -> int:
-        """Groups."""
-        return self.groups.size // self.width
-
-    @property
-    def pieces_of_drive(self) -> float:
-        """Mean pieces of the drives that have some."""
-        return float(self.groups.size / max(np.unique(self.groups).size, 1))
 
 
 @dataclass(frozen=True)
@@ -68,6 +40,8 @@ class Planned:
     """Pieces that the rebuild of one reads."""
     read_failure: float
     mean_frailty: float
+    sharing: dict[str, Any] | None
+    """What rebuilds at one time share; None if each is as fast as alone."""
 
 
 def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
@@ -89,9 +63,7 @@ def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
     else:
         rows, columns, row, column = (said[key] for key in ("rows", "columns", "row_parity", "column_parity"))
         if row >= columns or column >= rows:
-            raise settings.refused(
-                "code.row_parity", row, "a row has more columns than it may miss, a column more rows"
-            )
+            raise settings.refused("code.row_parity", row, "must be below columns, and column_parity below rows")
         code = {"kind": "product", "rows": rows, "columns": columns, "row_parity": row, "column_parity": column}
         found = (code, rows * columns, (rows - column) * (columns - row), columns - row, (row + 1) * (column + 1) - 1)
     if found[1] > 64:
@@ -103,7 +75,7 @@ def layout_of(settings: Settings, width: int) -> Layout:
     """Drives in nodes, racks and sites, and the drives of each group."""
     said = settings["placement"]
     if said["kind"] == "ceph":
-        return _of_ceph(settings, width)
+        return _of_ceph(settings, width, code_of(settings)[2])
     cluster = settings["cluster"]
     racks = cluster["sites"] * cluster["racks"]
     nodes = racks * cluster["nodes"]
@@ -135,16 +107,15 @@ def layout_of(settings: Settings, width: int) -> Layout:
     return Layout(node.tolist(), rack.tolist(), site.tolist(), groups, width, None)
 
 
-def _of_ceph(settings: Settings, width: int) -> Layout:
+def _of_ceph(settings: Settings, width: int, data: int) -> Layout:
     said = settings["placement"]
     for key in ("osd_dump", "pg_dump"):
         if not said[key]:
             raise settings.refused(f"placement.{key}", said[key], "must name a file with placement.kind = ceph")
     tree = settings.path("placement", "osd_tree") if said["osd_tree"] else None
-    found = ceph.read(
-        settings.path("placement", "osd_dump"), settings.path("placement", "pg_dump"), tree, said["pool"], width
-    )
-    return Layout(found.node, found.rack, [0] * (max(found.rack) + 1), found.groups, width, found.piece_bytes)
+    osd_dump, pg_dump = (settings.path("placement", key) for key in ("osd_dump", "pg_dump"))
+    found = ceph.read(osd_dump, pg_dump, tree, said["pool"], width, data)
+    return Layout(found.node, found.rack, found.site, found.groups, width, found.piece_bytes)
 
 
 def planned(settings: Settings, layout: Layout | None = None) -> Planned:
@@ -158,15 +129,20 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     said, repair = settings["drive"], settings["repair"]
     if repair["threshold"] > max(survives, 1):
         raise settings.refused(
-            "repair.threshold", repair["threshold"], f"at most {max(survives, 1)}, what the code survives"
+            "repair.threshold",
+            repair["threshold"],
+            f"must be at most {max(survives, 1)}, the failures that the code survives",
         )
     hazard = drives.hazard_of(settings)
     piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive
-    hours = rebuild_hours(settings, layout, piece_bytes, read_pieces)
-    read_failure = _read_failure(settings, piece_bytes, read_pieces)
+    hours, sharing = rebuild_hours(settings, layout, piece_bytes, read_pieces)
+    read_failure = read_failure_of(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
     plan = _plan(settings, code, hazard, frailty, hours, read_failure)
-    if said["age_spread"]:
+    plan["repair"]["sharing"] = sharing
+    if said["ages_apart"]:
+        age = _ages_apart(settings, layout)
+    elif said["age_spread"]:
         # Evenly, in an order that has nothing to do with places.
         spread = np.random.default_rng(settings["seed"]).permutation(layout.drives) / layout.drives
         age = ((said["age"] + spread * said["age_spread"]) * YEAR_HOURS).tolist()
@@ -190,7 +166,21 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
         read_pieces,
         read_failure,
         float(np.mean(frailty)),
+        sharing,
     )
+
+
+def _ages_apart(settings: Settings, layout: Layout) -> list[float]:
+    """Ages in hours of members of a group, spread evenly over the life of a drive that is replaced for its age."""
+    said = settings["drive"]
+    if settings["placement"]["kind"] != "aligned" or not said["retire_years"] or said["age_spread"] or said["age"]:
+        limit = "needs placement.kind = aligned and drive.retire_years or retire_wear, without age and age_spread"
+        raise settings.refused("drive.ages_apart", said["ages_apart"], limit)
+    age = np.zeros(layout.drives)
+    # Which member is the oldest differs from group to group.
+    place = (np.arange(layout.groups.size) + np.arange(layout.groups.size) // layout.width) % layout.width
+    age[layout.groups] = place * said["retire_years"] / layout.width * YEAR_HOURS
+    return [float(each) for each in age]
 
 
 def _plan(
@@ -213,10 +203,12 @@ def _plan(
         "contagion": [
             {"scope": one["scope"], "probability": one["probability"], "window": one["window_hours"]}
             for one in settings["contagion"]
+            if one["probability"]
         ],
         "bursts": [
             {"scope": one["scope"], "rate": one["per_year"] / YEAR_HOURS, "probability": one["probability"]}
             for one in settings["bursts"]
+            if one["per_year"] and one["probability"]
         ],
         "repair": {
             "detection": repair["detection_hours"],
@@ -233,51 +225,10 @@ def _plan(
     }
 
 
-def rebuild_hours(settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int) -> float:
-    """Hours of the rebuild of one drive while nothing else is rebuilt.
-
-    Where a drive has one piece, a new drive is written as fast as its bandwidth allows. Else each drive that shares
-    data with it reads and writes a part. The networks of nodes and racks carry what is read and written.
-    """
-    repair = settings["repair"]
-    if repair["hours"]:
-        return float(repair["hours"])
-    pieces = layout.pieces_of_drive
-    whole = piece_bytes * pieces
-    moved = whole * (read_pieces + 1)
-    per_hour = 3600e6
-    # Drives that have a piece of some group in common with a drive.
-    others = min(layout.drives - 1, pieces * (layout.width - 1))
-    alone = whole / (repair["drive_mb_s"] * per_hour)
-    hours = alone if pieces <= 1.0 else moved / (max(others, 1.0) * repair["drive_mb_s"] * per_hour)
-    domains = {"node_mb_s": layout.node, "rack_mb_s": [layout.rack[node] for node in layout.node]}
-    for key, of_drive in domains.items():
-        if repair[key]:
-            count = min(len(set(of_drive)), others + 1)
-            # On a drive of its own, all that is read and written passes its node.
-            busiest = moved if pieces <= 1.0 else moved / count
-            hours = max(hours, busiest / (repair[key] * per_hour))
-    return float(hours)
-
-
-def _read_failure(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
-    """Probability that the rebuild of a piece on which all depends meets unreadable data.
-
-    Bits fail when read (Reparo, Equation 2), and latent errors have appeared since the last scrub, half of its interval
-    ago in the mean.
-    """
-    said = settings["drive"]
-    bits = piece_bytes * read_pieces * 8
-    of_bits = float(models.read_failure(said["uber"], bits))
-    share = piece_bytes / (said["capacity"] * said["used"])
-    latent = said["latent_per_year"] * said["scrub_days"] / 365.0 / 2.0 * read_pieces * share
-    return float(1.0 - (1.0 - of_bits) * np.exp(-latent))
-
-
 def _batches(settings: Settings, drives: int) -> tuple[list[float], list[int]]:
     """Factor of each batch, and the batch of each drive: batches fill node by node."""
     said = settings["drive"]
-    if not said["frailty"]:
+    if said["frailty"] < LEAST_FRAILTY:
         return [1.0], [0]
     count = min(said["batches"], drives)
     chance = np.random.default_rng([settings["seed"], 1])

@@ -29,8 +29,8 @@ PRESETS = {
         "enterprise SSDs in RAID groups, whose failures come in pairs",
         "Maneas et al.: A Study of SSD Reliability in Large Scale Enterprise Storage Deployments, FAST 2020",
         {
-            "drive": {"afr": 0.00143},
-            "contagion": [{"scope": "node", "probability": 0.0962, "window_hours": 168.0}],
+            "drive": {"afr": 0.001393},
+            "contagion": [{"scope": "node", "probability": 0.094, "window_hours": 168.0}],
         },
         (
             "drive.afr: calibration, so that a group (a node of 18 drives, assumed) loses a drive in 0.0504 % of weeks",
@@ -43,8 +43,8 @@ PRESETS = {
         {
             "drive": {"afr": 0.007},
             "contagion": [
-                {"scope": "node", "probability": 0.0675, "window_hours": 0.5},
-                {"scope": "rack", "probability": 0.0285, "window_hours": 0.5},
+                {"scope": "node", "probability": 0.0656, "window_hours": 0.5},
+                {"scope": "rack", "probability": 0.0320, "window_hours": 0.5},
             ],
         },
         (

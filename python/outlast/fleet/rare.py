@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from math import sqrt
+from math import expm1, sqrt
 from typing import Any
 
-from outlast import models
-from outlast.fleet.plan import YEAR_HOURS, Planned
+import numpy as np
 
-GROUPS_SAMPLED = 4
-"""Groups of a fleet whose groups are unlike each other that a rare-event method looks at."""
+from outlast import models
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.lives import Lives, Z, check_events, wilson
+from outlast.fleet.plan import Planned
+
+GROUPS_ALIKE, GROUPS_UNLIKE = 40, 4000
+"""Most groups that a rare-event method looks at: declustered; and where nodes, batches or ages differ, too."""
+PATHS_LEAST = 10
+"""Fewest paths of a repetition."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,12 @@ def obstacles(fleet: Planned) -> list[str]:
         "the code is none of any m pieces": fleet.code["kind"] != "mds",
         "groups share drives": not fleet.plan.is_disjoint,
         "repair times are not exponential": repair["distribution"] != "exponential",
-        "failures depend on age": len(fleet.hazard[1]) > 1 or bool(said["retire_years"]),
+        "failures depend on age": len(fleet.hazard[1]) > 1,
         "batches differ": bool(said["frailty"]),
         "failures come together": bool(fleet.settings["bursts"] or fleet.settings["contagion"]),
         "some failures are repaired by drives": bool(said["die_share"] and said["die_repair"]),
         "repair waits": repair["threshold"] > 1,
+        "rebuilds share bandwidths": fleet.sharing is not None,
         "pieces of a drive come back one by one": order != "together",
     }
     return [reason for reason, holds in found.items() if holds]
@@ -51,6 +58,9 @@ def exact(fleet: Planned) -> list[float]:
     """Loss of one group by the end of each year, by the chain of `models.loss_by()`."""
     repair, code = fleet.settings["repair"], fleet.code
     rate = fleet.hazard[1][0]
+    if code["parity"] == 0:
+        # The first failure loses data: no chain of one state is needed, nor has one drive a chain.
+        return [-expm1(-rate * YEAR_HOURS * year * code["data"]) for year in range(1, fleet.settings["years"] + 1)]
     years = [YEAR_HOURS * year for year in range(1, fleet.settings["years"] + 1)]
     if rate == 0.0:
         return [0.0] * len(years)
@@ -69,57 +79,93 @@ def exact(fleet: Planned) -> list[float]:
 def losses(fleet: Planned, *, quick: bool = False) -> Found:
     """Loss of one group by the end of each year, by the engine that the settings ask for. `quick`: one round only."""
     engine = fleet.settings["study"]["engine"]
+    if fleet.plan.event_rate == 0.0:
+        none = [0.0] * fleet.settings["years"]
+        return Found("exact", "nothing fails", none, none, none)
     against = obstacles(fleet)
     if engine == "exact" and against:
         raise fleet.settings.refused("study.engine", engine, f"no chain describes this fleet: {'; '.join(against)}")
     if engine == "exact" or (engine in ("auto", "crude") and not against):
         mean = exact(fleet)
         return Found("exact", "one Markov chain describes each group", mean, mean, mean)
+    check_events(fleet)
     method = "biasing" if engine == "biasing" else "splitting"
     asked = engine in ("splitting", "biasing")
     return _rare(fleet, method, "asked for" if asked else "; ".join(against), quick=quick)
 
 
-def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:
-    settings = fleet.settings
-    alike = fleet.plan.is_disjoint and not settings["drive"]["frailty"] and not settings["drive"]["age_spread"]
-    count = min(1 if alike or quick else GROUPS_SAMPLED, fleet.plan.groups)
-    # Spread evenly over the list: groups of one permutation lie side by side.
-    chosen = [index * fleet.plan.groups // count for index in range(count)]
-    each = [_until_exact(fleet, group, method, number, quick=quick) for number, group in enumerate(chosen)]
-    years = range(settings["years"])
-    mean = [sum(one["by_year"][year][0] for one in each) / count for year in years]
+def counted(fleet: Planned, lives: Lives) -> Found:
+    """Share of groups that had lost data by the end of each year, as whole fleets were played (`crude`)."""
+    count, groups = lives.count, fleet.plan.groups
+    mean = [total / (count * groups) for total in lives.first_by_year]
     low, high = [], []
-    for year in years:
-        rows = [one["by_year"][year] for one in each]
-        # Chance within each group, and what groups differ by.
-        within = sum(row[1] ** 2 for row in rows) / count**2
-        between = sum((row[0] - mean[year]) ** 2 for row in rows) / max(count * (count - 1), 1)
-        half = 2.262 * sqrt(within + (between if count > 1 else 0.0))
-        low.append(max(mean[year] - half, 0.0))
-        high.append(mean[year] + half)
-    causes: dict[str, float] = {}
-    total = sum(one["by_year"][-1][0] for one in each)
-    for one in each:
-        for name, share in one["causes"]:
-            causes[name] = causes.get(name, 0.0) + (share * one["by_year"][-1][0] / total if total else 0.0)
-    return Found(method, reason, mean, low, high, causes, sum(one["events"] for one in each))
+    for share, total, squares in zip(mean, lives.first_by_year, lives.squares_by_year, strict=True):
+        spread = sqrt(max(squares / count - (total / count) ** 2, 0.0) / max(count - 1, 1)) / groups
+        # Of few or no losses the number of fleets with one says more than the spread.
+        least, most = wilson(min(total, count), count)
+        low.append(max(share - Z * spread, 0.0) if total > count else least / groups)
+        high.append(min(share + Z * spread, 1.0) if total > count else max(most / groups, share + Z * spread))
+    total = sum(lives.causes.values())
+    causes = {name: number / total for name, number in lives.causes.items()}
+    return Found("crude", f"asked for: {count} fleets were played", mean, low, high, causes, lives.counts["events"])
 
 
-def _until_exact(fleet: Planned, group: int, method: str, number: int, *, quick: bool) -> dict[str, Any]:
-    """One group, with ever more paths until the interval is as narrow as asked for. Ctrl-C comes between rounds."""
-    study = fleet.settings["study"]
-    plan = fleet.plan.one_group(group)
-    paths, events = study["paths"], 0
+def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:
+    found = _until_exact(fleet, chosen_groups(fleet), method, quick=quick)
+    rows = found["by_year"]
+    return Found(
+        method,
+        reason,
+        [row[0] for row in rows],
+        [row[2] for row in rows],
+        [row[3] for row in rows],
+        dict(found["causes"]),
+        found["events"],
+    )
+
+
+def chosen_groups(fleet: Planned) -> list[int]:
+    """Groups that stand for all: one if they are alike; else all, or as many as paths can begin with, by chance."""
+    said, groups = fleet.settings["drive"], fleet.plan.groups
+    unlike = (
+        said["ages_apart"]
+        or said["frailty"]
+        or said["age_spread"]
+        or fleet.settings["bursts"]
+        or fleet.settings["contagion"]
+    )
+    if fleet.plan.is_disjoint and not unlike:
+        return [0]
+    most = GROUPS_UNLIKE if unlike else GROUPS_ALIKE
+    chance = np.random.default_rng([fleet.settings["seed"], 2])
+    order = chance.permutation(groups) if groups <= most else chance.choice(groups, most, replace=False)
+    return [int(group) for group in order]
+
+
+def _until_exact(fleet: Planned, groups: list[int], method: str, *, quick: bool) -> dict[str, Any]:
+    """Mean over groups, with ever more paths until the interval is as narrow as asked for, or events are used up."""
+    settings = fleet.settings
+    study, years = settings["study"], settings["years"]
+    # Events of ten repetitions of one stage with one path each, in which nothing happens but what comes anyway.
+    each = 10.0 * (1.0 + fleet.plan.event_rate_of(groups[0]) * years * YEAR_HOURS)
+    if not each * PATHS_LEAST <= study["most_events"]:
+        raise settings.refused(
+            "study.most_events",
+            study["most_events"],
+            f"{PATHS_LEAST} paths of one group over {years} years take {each * PATHS_LEAST:.3g} events: fewer years, "
+            "bursts, failures or replacements, or more events",
+        )
+    paths, events, rounds = min(study["paths"], max(int(study["most_events"] / each), PATHS_LEAST)), 0, 0
     while True:
-        text = plan.rare(method, paths, fleet.settings["years"], YEAR_HOURS, fleet.settings["seed"] + number)
+        text = fleet.plan.rare(method, paths, years, YEAR_HOURS, settings["seed"], groups)
         found: dict[str, Any] = json.loads(text)
         events += found["events"]
+        rounds += 1
         mean, _, _, high = found["by_year"][-1]
         found["events"] = events
         if quick or (mean > 0 and high - mean <= study["relative_error"] * mean):
             return found
-        # The next round plays four times as many.
-        if events > study["most_events"] / 5 / GROUPS_SAMPLED or paths > 10**8:
+        # The next round plays four times as many. What two rounds do not meet is below the least number, or never.
+        if (mean == 0 and rounds > 1) or events > study["most_events"] / 5 or paths > 10**8:
             return found
         paths *= 4

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from outlast import foreign
 from outlast.errors import ScenarioError
 from outlast.fleet import presets
+from outlast.fleet.field_words import WORDS
 from outlast.fleet.keys import LISTS, TABLES, TOP, Key
-from outlast.inputs import is_stream, read_stream
+from outlast.inputs import MOST_BYTES, is_stream, read_stream
+from outlast.printable import printable
+from outlast.suggestions import hint
 
 FleetLike: TypeAlias = str | Path | Mapping[str, Any]
 """The path of a fleet file, or what one says as nested dictionaries."""
 
+MOST_STEPS = 240
+"""Most numbers of a list."""
+MOST_ROWS = 100
+"""Most bursts, contagions or outages."""
 SIZES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15} | {
     unit: 1024**power for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB", "PiB"), 1)
 }
@@ -38,6 +44,8 @@ class Settings:
     """Folder where relative paths begin."""
     lines: Mapping[str, int]
     """Line of each setting."""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """What the file says, without presets and defaults."""
 
     def __getitem__(self, name: str) -> Any:
         return self.tables[name]
@@ -49,7 +57,7 @@ class Settings:
     def changed(self, **tables: Mapping[str, Any]) -> Settings:
         """The same with other values in some tables."""
         merged = {name: {**self.tables[name], **values} for name, values in tables.items()}
-        return Settings({**self.tables, **merged}, self.given, self.source, self.folder, self.lines)
+        return replace(self, tables={**self.tables, **merged})
 
     def path(self, table: str, key: str) -> Path:
         """A file that a setting names."""
@@ -70,6 +78,8 @@ def read(fleet: FleetLike) -> Settings:
     else:
         source, folder = str(path), path.resolve().parent
         try:
+            if (size := path.stat().st_size) > MOST_BYTES:
+                raise ScenarioError(f"{path}: has {size} bytes: at most {MOST_BYTES}")
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
@@ -103,28 +113,36 @@ def _lines(text: str) -> dict[str, int]:
 
 def _refused(source: str, lines: Mapping[str, int], place: str, value: Any, limit: str) -> ScenarioError:
     line = lines.get(place) or lines.get(place.rpartition(".")[0])
-    shown = value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
+    try:
+        shown = value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
+    except ValueError:  # a whole number of thousands of digits
+        shown = "a number too long to be shown"
     at = f":{line}" if line else ""
     return ScenarioError(f"{source}{at}: {place} = {shown[:80]}: {limit}")
 
 
+def _short(text: str) -> str:
+    """A name or value of somebody's, as a part of one line."""
+    return printable(text, keep="")[:80]
+
+
 def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mapping[str, int]) -> Settings:
     given: set[str] = set()
+    said = content
     content = presets.beneath(content, source)
 
     def unknown(place: str, name: str, known: list[str]) -> ScenarioError:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}"
         line = lines.get(f"{place}{name}")
         at = f":{line}" if line else ""
-        return ScenarioError(f"{source}{at}: {place}{name}: unknown setting; {hint}")
+        meant = hint(name, known, WORDS, place)
+        return ScenarioError(f"{source}{at}: {place}{_short(name)}: unknown setting; {meant}")
 
     def table(place: str, found: Any, keys: Mapping[str, Key]) -> dict[str, Any]:
         if not isinstance(found, Mapping):
             raise _refused(source, lines, place.rstrip("."), found, "must be a table of settings")
         for name in found:
             if name not in keys:
-                raise unknown(place, str(name), list(keys))
+                raise unknown(place, str(name), [*keys] if place else [*keys, *TABLES, *LISTS])
             given.add(f"{place}{name}")
         return {
             name: _value(source, lines, f"{place}{name}", found[name], key) if name in found else key.default
@@ -138,8 +156,10 @@ def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mappi
         found = content.get(name, [])
         if not isinstance(found, list):
             raise _refused(source, lines, name, found, "must be a list of tables")
+        if len(found) > MOST_ROWS:
+            raise _refused(source, lines, name, len(found), f"must be at most {MOST_ROWS} tables")
         whole[name] = [table(f"{name}[{index}].", each, keys) for index, each in enumerate(found)]
-    return Settings(whole, frozenset(given), source, folder, lines)
+    return Settings(whole, frozenset(given), source, folder, lines, said)
 
 
 def _value(source: str, lines: Mapping[str, int], place: str, value: Any, key: Key) -> Any:
@@ -157,6 +177,8 @@ def _value(source: str, lines: Mapping[str, int], place: str, value: Any, key: K
     if key.kind == "list":
         if not isinstance(value, list) or not all(_is_number(each) and 0 <= each < 1e4 for each in value):
             raise refused("must be a list of numbers from 0 to below 10000")
+        if len(value) > MOST_STEPS:
+            raise refused(f"has {len(value)} numbers: at most {MOST_STEPS}")
         return [float(each) for each in value]
     if key.kind == "size":
         value = _size(value)
@@ -182,22 +204,18 @@ def with_changes(settings: Settings, changes: tuple[str, ...]) -> Settings:
     """Settings with single ones changed, as `--set drive.afr=0.02` says them: numbers, `true`, `false`, or text."""
     if not changes:
         return settings
-    content: dict[str, Any] = {}
-    for name in settings.given:
-        table, _, key = name.rpartition(".")
-        if "[" not in name:
-            where = content.setdefault(table, {}) if table else content
-            where[key] = settings[table][key] if table else settings[key]
-    for name in LISTS:
-        content[name] = [dict(row) for row in settings[name]]
+    content = {name: dict(said) if isinstance(said, Mapping) else said for name, said in settings.content.items()}
     for change in changes:
         name, equals, text = change.partition("=")
         table, _, key = name.strip().rpartition(".")
-        if not equals:
-            raise ScenarioError(f"--set {change}: must be NAME=VALUE such as drive.afr=0.02")
+        if not equals or not name.strip():
+            raise ScenarioError(f"--set {_short(change)}: must be NAME=VALUE such as drive.afr=0.02")
         try:
             value = foreign.json_of(text)
         except ValueError:
             value = text
-        (content.setdefault(table, {}) if table else content)[key] = value
+        where = content.setdefault(table, {}) if table else content
+        if not isinstance(where, dict):
+            raise ScenarioError(f"--set {_short(change)}: {_short(table)} is no table of settings")
+        where[key] = value
     return _checked(content, settings.source, settings.folder, {})

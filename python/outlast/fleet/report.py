@@ -21,10 +21,14 @@ def page(result: dict[str, Any]) -> str:
         f'<div class="mark">Outlast</div><h1>{text(result["name"])}</h1><p class="about">{text(about)}</p>'
         f'<ul class="found"><li>{text(sentence)}</li></ul>'
     )
-    sections = [_losses(result), _changes(result), _causes(result), _life(result), _cost(result)]
     return document(
-        f"{result['name']} · Outlast", header, sections, f"Outlast {text(named())} · computed and simulated"
+        f"{result['name']} · Outlast", header, sections(result), f"Outlast {text(named())} · computed and simulated"
     )
+
+
+def sections(result: dict[str, Any]) -> list[Section]:
+    """The parts of the page; those that have nothing to show are empty."""
+    return [_losses(result), _changes(result), _causes(result), _life(result), _cost(result)]
 
 
 def _losses(result: dict[str, Any]) -> Section:
@@ -78,15 +82,17 @@ def _changes(result: dict[str, Any]) -> Section:
     section = Section("changes", "What to change first")
     if rows:
         section.finding = (
-            f"Losses answer most to <code>{text(rows[0][0])}</code>: {rows[0][1]:+.2f} % for each 1 % of it."
+            f"Losses depend most on <code>{text(rows[0][0])}</code>: {rows[0][1]:+.2f} % for each 1 % that it grows."
         )
-        section.add(_bars("elasticities", "Change of losses by each setting", rows, "per cent, per per cent"))
+        section.add(
+            _bars("elasticities", "Change of losses by each setting", rows, "% of losses for each % of the setting")
+        )
     return section
 
 
 def _causes(result: dict[str, Any]) -> Section:
     rows = sorted(result["causes"].items(), key=lambda cause: -cause[1])
-    section = Section("causes", "What the last failure before a loss was due to")
+    section = Section("causes", "Cause of the last failure before a loss")
     if rows:
         section.add(
             _bars("causes-of-loss", "Share of losses", [(name, 100 * share) for name, share in rows], "per cent")
@@ -99,15 +105,15 @@ def _life(result: dict[str, Any]) -> Section:
     rows = [
         ("drives that fail", f"{life['drives_failed_a_year']:.4g}"),
         ("of these by bursts", f"{life['by_bursts_a_year']:.4g}"),
-        ("of these because of a neighbour", f"{life['by_neighbours_a_year']:.4g}"),
+        ("of these after the failure of a neighbour", f"{life['by_neighbours_a_year']:.4g}"),
         ("dies that fail", f"{life['dies_failed_a_year']:.4g}"),
         ("dies that drives repair", f"{life['dies_repaired_a_year']:.4g}"),
         ("days with a degraded group", f"{life['days_degraded_a_year']:.4g}"),
         ("days that a group is degraded", f"{life['group_days_degraded_a_year']:.4g}"),
         ("moved by rebuilds", bytes_of(life["rebuild_bytes_a_year"])),
-        ("groups unreadable for outages", f"{life['unavailable_groups']:.3g}"),
+        ("share of groups unreadable during outages", f"{life['unavailable_groups']:.3g}"),
     ]
-    return Section("year", "A year of the fleet").add(rows_card("In the mean", ("what", "a year"), rows))
+    return Section("year", "A year of the fleet").add(rows_card("Mean of a year", ("event", "a year"), rows))
 
 
 def _cost(result: dict[str, Any]) -> Section:
@@ -117,5 +123,5 @@ def _cost(result: dict[str, Any]) -> Section:
         unit = f"{cost['currency']} a year"
         parts = [(name.replace("_", " "), value) for name, value in cost["by_part"].items()]
         section.finding = f"{cost['per_user_tb_year']:.4g} {text(cost['currency'])} for each TB of data and year."
-        section.add(_bars("cost-by-part", "What it is for", parts, unit))
+        section.add(_bars("cost-by-part", "Cost by part", parts, unit))
     return section

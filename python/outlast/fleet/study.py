@@ -7,10 +7,11 @@ from math import expm1, log1p, log10
 from typing import Any
 
 from outlast.fleet import elasticity
+from outlast.fleet.layout import YEAR_HOURS
 from outlast.fleet.lives import Lives, played, wilson
-from outlast.fleet.plan import YEAR_HOURS, Planned, planned, scope_sizes
+from outlast.fleet.plan import Planned, planned, scope_sizes
 from outlast.fleet.presets import PRESETS
-from outlast.fleet.rare import Found, losses
+from outlast.fleet.rare import Found, counted, losses
 from outlast.fleet.reading import FleetLike, Settings, read
 
 SCHEMA = "outlast-fleet/1"
@@ -34,8 +35,9 @@ def study(
     plan = planned(settings)
     if tell is not None:
         tell("losses", 0)
-    found = losses(plan)
+    found = None if settings["study"]["engine"] == "crude" else losses(plan)
     lives = played(plan, (lambda number: tell("lives", number)) if tell is not None else None, on=on)
+    found = found or counted(plan, lives)
     result = _result(plan, found, lives)
     if settings["study"]["elasticities"]:
         result["change_first"] = elasticity.of(plan, tell)

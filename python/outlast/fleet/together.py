@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from outlast.fleet.plan import YEAR_HOURS, Planned
+from outlast.fleet.layout import YEAR_HOURS
+from outlast.fleet.plan import Planned
 
 WEEK_HOURS = 168.0
 

@@ -41,7 +41,7 @@ def summary(result: dict[str, Any]) -> str:
         failed, repaired = life["dies_failed_a_year"], life["dies_repaired_a_year"]
         lines.append(f"  {failed:.4g} dies fail, of which drives repair {repaired:.4g} by themselves")
     if life["unavailable_groups"]:
-        lines.append(f"  outages make {life['unavailable_groups']:.3g} of groups unreadable in the mean")
+        lines.append(f"  outages make {life['unavailable_groups']:.3g} of groups unreadable on average")
     if result["causes"]:
         shares = sorted(result["causes"].items(), key=lambda cause: -cause[1])
         lines.append("causes: " + ", ".join(f"{name} {100 * share:.3g} %" for name, share in shares))
@@ -50,6 +50,6 @@ def summary(result: dict[str, Any]) -> str:
         each = f"{cost['per_user_tb_year']:.4g} per TB of data and year"
         lines.append(f"cost: {cost['a_year']:.5g} {cost['currency']} a year, {each}")
     if result.get("change_first"):
-        lines.append("what to change first (per cent of losses, per per cent of it):")
+        lines.append("what to change first (% of losses for each % of the setting):")
         lines += [f"  {row['setting']}: {row['elasticity']:+.2f}" for row in result["change_first"][:6]]
     return "\n".join(lines)

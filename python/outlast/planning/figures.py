@@ -83,7 +83,7 @@ def figures_of(spec: PlanSpec, layout: LayoutChoice, trials: LayoutTrials) -> La
     members = drives.count - layout.spares
     rebuild = trials.rebuilding.summary["array"]["rebuild"]
     if rebuild is None or not rebuild["rate_mib_s"]:
-        raise PlanError(f"{layout.name}: nothing was rebuilt in {spec.simulated_s:g} s; say a longer `simulated`")
+        raise PlanError(f"{layout.name}: nothing was rebuilt in {spec.simulated_s:g} s; set a longer `simulated`")
     hours = drives.capacity / (rebuild["rate_mib_s"] * MIB) / 3600.0
     mttdl = mean_time(spec, layout, hours)
     usable = data_members(spec, layout) * drives.capacity

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,7 +10,9 @@ from typing import Any, TypeAlias
 
 from outlast import api, foreign
 from outlast.errors import OutlastError
+from outlast.planning.field_words import WORDS
 from outlast.printable import printable
+from outlast.suggestions import hint
 from outlast.why.quantity import bytes_of, nanos
 
 PlanLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -139,11 +140,11 @@ class _PlanReader:
         drives = self._drives(self._table(content, "drives"))
         rows = content.get("layout", [{"level": level} for level in ("raid5", "raid6", "raid10")])
         if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
-            raise self._refusal("layout", rows, "must be a table or more, each headed [[layout]]")
+            raise self._refusal("layout", rows, "must be one or more tables, each headed [[layout]]")
         layouts = tuple(self._layout(f"layout[{index}].", row, drives) for index, row in enumerate(rows))
         names = [layout.name for layout in layouts]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise self._refusal("layout name", twice, "must be there once; give each [[layout]] a name")
+            raise self._refusal("layout name", twice, "must be unique; give each [[layout]] a name of its own")
         return PlanSpec(
             name=self._text(content, "", "name", self._stem),
             years=self._number(content, "", "years", 5.0, most=100.0),
@@ -159,7 +160,7 @@ class _PlanReader:
         place = "drives."
         self._known(table, tuple(DriveOffer.__dataclass_fields__), place)
         if "tbw" in table and "dwpd" in table:
-            raise self._refusal(f"{place}dwpd", table["dwpd"], "says the same as tbw; give one of them")
+            raise self._refusal(f"{place}dwpd", table["dwpd"], "cannot stand beside tbw: give one of the two")
         preset = self._text(table, place, "preset", None)
         return DriveOffer(
             preset=preset,
@@ -181,7 +182,9 @@ class _PlanReader:
             raise self._refusal(f"{place}level", level, f"must be one of {', '.join(REDUNDANCY)}")
         settings = {key: value for key, value in table.items() if key not in ("name", "level", "spares")}
         if "members" in settings:
-            raise self._refusal(f"{place}members", settings["members"], "follows from drives.count less the spares")
+            raise self._refusal(
+                f"{place}members", settings["members"], "cannot be set: it is drives.count minus the spares"
+            )
         spares = self._whole(table, place, "spares", 0, 0, drives.count - 2)
         if "copies" in settings:
             self._whole(settings, place, "copies", None, 2, drives.count - spares)
@@ -200,10 +203,12 @@ class _PlanReader:
             raise self._refusal("workload", None, "needs written_per_day, or the scenario whose workload runs")
         clash = [key for key in ("read_percent", "size", "pattern") if key in table and scenario is not None]
         if clash:
-            raise self._refusal(place + clash[0], table[clash[0]], "is said by the scenario")
+            raise self._refusal(
+                place + clash[0], table[clash[0]], "cannot stand beside workload.scenario, which has its own"
+            )
         read_percent = self._number(table, place, "read_percent", 70.0, least=0.0, most=100.0)
         if read_percent >= 100.0:
-            raise self._refusal(f"{place}read_percent", 100, "must be below 100: what is written has a rate")
+            raise self._refusal(f"{place}read_percent", 100, "must be below 100: the load is a rate of writes")
         return PlannedLoad(
             written_per_day=None if scenario else self._quantity(table, place, "written_per_day", bytes_of, None),
             scenario=scenario,
@@ -220,10 +225,8 @@ class _PlanReader:
     def _known(self, table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
         for name in table:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
-                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
                 shown = printable(str(name), keep="")
-                raise PlanError(f"{self._source}: {place}{shown}: unknown setting; {hint}")
+                raise PlanError(f"{self._source}: {place}{shown}: unknown setting; {hint(name, names, WORDS, place)}")
 
     def _table(self, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         value = content.get(name)

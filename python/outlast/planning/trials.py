@@ -68,7 +68,7 @@ def _drive_of(spec: PlanSpec) -> dict[str, Any]:
     name = spec.drives.preset
     resolved = api.resolve(source_of(spec, name))
     if resolved.get("array"):
-        raise PlanError(f"drives.preset = {name}: is an array; the plan's layouts make arrays of a drive")
+        raise PlanError(f"drives.preset = {name}: is an array; name a single drive, of which the layouts make arrays")
     device: dict[str, Any] = resolved["device"]
     return device
 

@@ -99,16 +99,16 @@ def notes(plan: LayoutPlan) -> list[str]:
     spec, drives = plan.spec, plan.spec.drives
     done = ", ".join(f"{percent(at.rebuild_done)} ({at.name})" for at in plan.layouts)
     found = [
-        f"Simulated: drives like {drives.preset} at 1 : {short(plan.scale)} of the capacity, {spec.simulated_s:g} s "
+        f"Simulated: drives like {drives.preset} at 1:{short(plan.scale)} of the capacity, {spec.simulated_s:g} s "
         f"healthy and {spec.simulated_s:g} s beside a rebuild that yields to the host as Linux md does; its rate is "
         f"that of the share that was done by then: {done}.",
         f"Loss of data: Markov chains with an MTTF of {short(drives.mttf_hours)} hours"
         f"{' (assumed)' if drives.mttf_hours == MTTF_HOURS else ''} and {tiny(drives.uber)} unreadable bits per bit"
-        f"{' (assumed)' if drives.uber == UBER else ''}. Failures are independent; a wrong replacement, fire and "
-        "firmware are not in it.",
+        f"{' (assumed)' if drives.uber == UBER else ''}. Failures are independent; human error, fire and "
+        "faults of firmware are not included.",
     ]
     if drives.rated_bytes is None:
-        found.append("Endurance: the plan names no TBW and no DWPD, so nothing is said of what is left.")
+        found.append("Endurance: the plan names no TBW and no DWPD, so what is left of it is not computed.")
     else:
         found.append(
             f"Endurance: the data sheet’s {terabytes(drives.rated_bytes)} count what is written to a drive. A data "
@@ -118,7 +118,7 @@ def notes(plan: LayoutPlan) -> list[str]:
         names = ", ".join(at.name for at in plan.layouts if at.overload)
         found.append(f"Overload: {names} cannot serve this load even when healthy.")
     if any(at.drives_bought > drives.count for at in plan.layouts):
-        found.append("Drives are bought anew each time that their TBW is used up. Drives that fail are not priced.")
+        found.append("Drives are bought again each time that their TBW is used up. Drives that fail are not priced.")
     return found
 
 

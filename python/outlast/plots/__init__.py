@@ -6,7 +6,8 @@ type of a fixed size, series that differ in greyscale, and a width in inches or 
 
 from __future__ import annotations
 
+from outlast.plots.documents import Document, document_at
 from outlast.plots.saving import FORMATS, charts_of, save
 from outlast.plots.style import Style, length
 
-__all__ = ["FORMATS", "Style", "charts_of", "length", "save"]
+__all__ = ["FORMATS", "Document", "Style", "charts_of", "document_at", "length", "save"]

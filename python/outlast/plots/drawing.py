@@ -57,7 +57,11 @@ class Drawer:
         if bars := trace.get("error_y"):
             above = _numbers(bars["array"])
             below = _numbers(bars.get("arrayminus", bars["array"]))
-            self.axes.errorbar(x, y, yerr=np.array([below, above]), capsize=2, elinewidth=0.7, **drawn)
+            if self.style.bands and "lines" in mode:
+                self._band(x, y - below, y + above, index)
+                self.axes.plot(x, y, **drawn)
+            else:
+                self.axes.errorbar(x, y, yerr=np.array([below, above]), capsize=2, elinewidth=0.7, **drawn)
         else:
             self.axes.plot(x, y, **drawn)
         if trace.get("fill") == "tozeroy":
@@ -68,6 +72,13 @@ class Drawer:
                     self.axes.annotate(
                         plain_text(word), (place, height), (0, 4), textcoords="offset points", ha="center"
                     )
+
+    def _band(self, x: Any, low: Any, high: Any, index: int) -> None:
+        """Interval around a curve: a light area with edges in the curve's dash, so that two that overlap differ."""
+        colour = self.style.colour(index)
+        self.axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        for edge in (low, high):
+            self.axes.plot(x, edge, color=colour, linewidth=0.4, linestyle=DASHES[index % len(DASHES)])
 
     def _area(self, x: Any, y: Any, stack: str, index: int, label: str) -> None:
         start = self.below.get(stack, np.zeros(len(y)))

@@ -14,6 +14,7 @@ from outlast.notebook.plots import ComparisonPlots, Plots, ResultPlots, SweepPlo
 from outlast.notebook.theme import colours
 from outlast.output import check_file, write_file
 from outlast.plots.axes import draw_shapes, set_axis
+from outlast.plots.documents import Document
 from outlast.plots.drawing import Drawer
 from outlast.plots.style import Style, matplotlib
 from outlast.report.figure import Figure
@@ -24,18 +25,22 @@ FORMATS = ("pdf", "svg", "png")
 """Endings of files that can be written."""
 HEIGHT = 0.68
 """Height of a figure over its width."""
+Source = Result | Comparison | Sweep | Document
+"""Whatever has charts."""
 MOST_DOTS = 100 * 10**6
 """Dots of a PNG, of four bytes each in memory: an A0 poster at 150 dots to an inch has 35 million."""
 
 
-def charts_of(source: Result | Comparison | Sweep) -> Plots:
-    """The charts of a result, of several beside each other, or of a sweep: `names` lists them."""
+def charts_of(source: Source) -> Plots:
+    """The charts of a result, of several beside each other, of a sweep, a fleet or a plan: `names` lists them."""
+    if isinstance(source, Document):
+        return source.plots
     if isinstance(source, Result):
         return ResultPlots(source)
     return SweepPlots(source) if isinstance(source, Sweep) else ComparisonPlots(source)
 
 
-def save(source: Result | Comparison | Sweep, chart: str, path: str | Path, style: Style | None = None) -> Path:
+def save(source: Source, chart: str, path: str | Path, style: Style | None = None) -> Path:
     """Writes the chart of that name to a PDF, SVG or PNG file, as the ending of the path says.
 
     The same chart gives the same bytes. Raises `OutputError` for another ending, for a chart that the result has not,

@@ -39,6 +39,8 @@ class Style:
     """True without colour: greys, dashes and hatching."""
     dpi: int = 300
     """Dots to an inch of a PNG."""
+    bands: bool = False
+    """True if confidence intervals of curves are bands, not bars."""
 
     def colour(self, index: int) -> str:
         """Colour of a series by its number."""

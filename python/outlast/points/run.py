@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +25,7 @@ class Outcome:
 def run_all(
     jobs: Sequence[Job],
     folder: Path,
-    workers: Callable[[int], Workers],
+    workers: Callable[[int], AbstractContextManager[Workers]],
     *,
     retries: int | None = None,
     progress: Callable[[int, int], None] | None = None,

@@ -68,7 +68,8 @@ class Figure:
             {"data": self.data, "layout": self.layout}, allow_nan=False, separators=(",", ":"), ensure_ascii=False
         ).replace("<", "\\u003c")
         hint = f'<span class="hint">{self.hint}</span>' if self.hint else ""
-        caption = f"<figcaption>{self.title}{hint}</figcaption>" if self.title else ""
+        link = f'<a class="here" href="#{self.name}" aria-label="Link to this chart">#</a>'
+        caption = f"<figcaption>{self.title}{hint}{link}</figcaption>" if self.title else ""
         whole, room = " whole" if self.whole else "", f"height:{self.height}px;min-height:{self.height}px"
         return (
             f'<figure class="card chart{whole}" id="{self.name}">{caption}'

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from outlast.report import mechanisms
 from outlast.report.figure import CAUSES, Figure, axis
 from outlast.report.names import label, tip
 from outlast.report.numbers import counted, percent, short, size
@@ -37,12 +39,13 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [("handles", f"{len(used)} of {len(figures['handles'])}", text)]
 
 
-def section(summary: dict[str, Any]) -> Section:
-    """The part on handles; empty, and so left out, where a drive has none."""
+def section(summary: dict[str, Any], over_time: Mapping[str, Any] | None = None) -> Section:
+    """The part on handles; empty, and so left out, where a drive has none. `over_time` needs `run.utilisation`."""
     figures = summary.get("placement")
     made = Section("placement", "Flexible data placement", _finding(figures) if figures else "", columns="two")
     if figures:
         made.add(_writes(figures["handles"]))
+        made.add(mechanisms.handles(over_time or {}))
         made.cards.append(_table(figures["handles"]))
     return made
 

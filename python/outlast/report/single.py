@@ -10,6 +10,8 @@ from outlast.report import (
     array,
     causes,
     closed,
+    collection,
+    conditions,
     dies,
     endurance,
     errors,
@@ -17,6 +19,7 @@ from outlast.report import (
     found,
     jobs,
     latency,
+    mechanisms,
     placement,
     protection,
     queueing,
@@ -56,7 +59,9 @@ def sections(result: Result) -> list[Section]:
         _jobs(summary),
         _over_time(result, series),
         _amplification(result, series),
-        placement.section(summary),
+        collection.section(dict(result.tables.get("superblocks_over_time", {}))),
+        placement.section(summary, dict(result.tables.get("placement_over_time", {}))),
+        *mechanisms.sections(result, series),
         protection.section(summary),
         _errors(result, series),
         _array(result, series),
@@ -160,6 +165,8 @@ def _over_time(result: Result, series: Series | None) -> Section:
     own = None if _latency_is_of_array(result) else _latency_over_time(result, series)
     rates = [timeline.throughput(series), timeline.bandwidth(series)]
     for chart in (own, *rates) if found.question(result.summary) == "time" else (*rates, own):
+        section.add(chart)
+    for chart in conditions.charts(result):
         section.add(chart)
     return section
 

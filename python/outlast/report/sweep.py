@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import sweep_bars, sweep_load, sweep_points
+from outlast.report import sweep_bars, sweep_load, sweep_points, sweep_search
 from outlast.report.figure import RUN_COLOURS, Figure, axis
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
@@ -37,7 +37,8 @@ def page(sweep: Sweep) -> str:
 def sections(summary: dict[str, Any]) -> list[Section]:
     """The parts of the page; those that have nothing to show are empty."""
     summary = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in summary["points"]]}
-    varying = [name for name in summary["sweep"]["figures"] if name not in sweep_bars.constant(summary)]
+    constant = sweep_bars.constant(summary)
+    varying = [name for name in summary["sweep"]["figures"] if name not in constant]
     curves = [_curves(summary, name) for name in varying]
     if sweep_bars.is_choice(summary):
         curves = [sweep_bars.section(summary, varying)]
@@ -46,6 +47,7 @@ def sections(summary: dict[str, Any]) -> list[Section]:
         points.add(sweep_points.table(summary))
     return [
         sweep_load.section(summary),
+        sweep_search.section(summary),
         points,
         *curves,
         sweep_bars.same(summary),

@@ -34,8 +34,13 @@ def constant(summary: dict[str, Any]) -> list[str]:
     points = summary["points"]
     if len(points) < 2:
         return []
-    known = {name: {value(name, point["figures"][name]) for point in points} for name in shown_figures(summary)}
-    return [name for name, values in known.items() if len(values) == 1]
+    return [name for name in shown_figures(summary) if _reads_the_same(points, name)]
+
+
+def _reads_the_same(points: list[dict[str, Any]], name: str) -> bool:
+    """True if a figure has one text at all points; two that differ end the search."""
+    first = value(name, points[0]["figures"][name])
+    return all(value(name, point["figures"][name]) == first for point in points)
 
 
 def same(summary: dict[str, Any]) -> Section:

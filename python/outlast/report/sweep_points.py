@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from outlast.report import names as named
@@ -204,8 +206,20 @@ def _mean(point: Point, name: str) -> float:
 
 
 def _ends(known: list[Point], name: str) -> tuple[Point, Point]:
-    ordered = sorted(known, key=lambda point: (_mean(point, name), point["point"]))
+    ordered = _ordered(known, name)
     return ordered[0], ordered[-1]
+
+
+def _ordered(known: list[Point], name: str) -> list[Point]:
+    return sorted(known, key=lambda point: (_mean(point, name), point["point"]))
+
+
+def _tied(ordered: Iterable[Point], name: str) -> list[Point]:
+    """The first of points in the order of a mean whose texts are the same: what is rounded keeps its order."""
+    rest = iter(ordered)
+    first = next(rest)
+    said = _read(first, name)
+    return [first, *takewhile(lambda point: _read(point, name) == said, rest)]
 
 
 def sentences(summary: dict[str, Any]) -> list[str]:
@@ -215,17 +229,14 @@ def sentences(summary: dict[str, Any]) -> list[str]:
         known = _varying(summary, name)
         if not known:
             continue
-        low, high = _ends(known, name)
+        ordered = _ordered(known, name)
+        tied, ways = (_tied(ordered, name), _tied(reversed(ordered), name)), ("lowest", "highest")
         if best_way(summary, name) == "highest":
-            ends, ways = (high, low), ("highest", "lowest")
-        else:
-            ends, ways = (low, high), ("lowest", "highest")
-        texts = {point["point"]: _read(point, name) for point in known}
-        tied = {number for number, said in texts.items() if said == texts[ends[0]["point"]]}
-        near = set(best_of(summary, name)[1]) - tied
+            tied, ways = tied[::-1], ways[::-1]
+        near = set(best_of(summary, name)[1]) - {point["point"] for point in tied[0]}
         within = f"; {short(len(near))} other points are within error of it" if len(near) > 1 else ""
         within = "; one other point is within error of it" if len(near) == 1 else within
-        first, last = (f"<b>{texts[end['point']]}</b> at {_where(texts, end)}" for end in ends)
+        first, last = (f"<b>{_read(ends[0], name)}</b> at {_where(ends, len(known))}" for ends in tied)
         subject = spoken(name)
         parts.append(f"{subject[0].upper()}{subject[1:]} is {ways[0]}, {first}, and {ways[1]}, {last}{within}.")
     theory = _theory(summary)
@@ -234,10 +245,9 @@ def sentences(summary: dict[str, Any]) -> list[str]:
     return [*parts[:room], *theory, *front]
 
 
-def _where(texts: dict[int, str], end: Point) -> str:
-    """Location of a figure's extreme as HTML: its point, or the number of points whose mean reads the same."""
-    tied = sum(said == texts[end["point"]] for said in texts.values())
-    return text(place(end)) if tied == 1 else f"{short(tied)} of {short(len(texts))} points"
+def _where(tied: list[Point], count: int) -> str:
+    """Location of an extreme as HTML: its point, or how many of `count` points have a mean that reads the same."""
+    return text(place(tied[0])) if len(tied) == 1 else f"{short(len(tied))} of {short(count)} points"
 
 
 def _theory(summary: dict[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
 from outlast.errors import ControlError
 from outlast.serving import sockets
+from outlast.serving.built_in_load import load_of, rate_of
 from outlast.serving.client import value_of
 from outlast.serving.control import Control
 from outlast.serving.file import DriveFile
@@ -182,32 +183,33 @@ def serve(
     spin: bool = False,
     contents: str = "memory",
     file: str | Path | None = None,
+    load: float | bool | None = None,
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
     `nvme` is `tcp:ADDRESS:PORT` for hosts that connect by NVMe/TCP, too; with `True` at any free port of this machine.
-    `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`.
-    Time leaps from one event to the next, so that tests are quick and nothing waits; with `speed` it goes with the
-    clock on the wall, so many simulated seconds a second. `name` opens the control socket for `outlast ctl`, `http` the
-    live page and the HTTP interface (`True`: at any free port), for which `pip install 'outlast[serve]'` brings what
-    they need. `image` is a folder in which the machine is kept, with `sync` safe from a crash of this computer; `spin`
-    stays awake for the last microseconds before an answer. `file` is a path at which the bytes are a file meanwhile,
-    where nbdfuse is installed. With `contents="disk"` the bytes that the machine holds are in a
-    file without a name, in the image's folder or that of the system's temporary files, instead of in memory.
+    `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`. Time leaps from one event to the
+    next, so that tests are quick and nothing waits; with `speed` it goes with the clock on the wall, so many simulated
+    seconds a second. `name` opens the control socket for `outlast ctl`, `http` the live page and the HTTP interface
+    (`True`: at any free port), which need `outlast[serve]`. `image` is a folder in which the machine is kept, with
+    `sync` safe from a crash of this computer; `spin` stays awake for the last microseconds before an answer. `file` is
+    a path at which the bytes are a file meanwhile, where nbdfuse is installed. With `contents="disk"` the bytes that
+    the machine holds are in a file without a name, in the image's folder or that of the system's temporary files,
+    instead of in memory. `load` is a rate of random requests a simulated second (`True`: 2000), for something to do.
     """
     from outlast import _core
 
     with ExitStack() as stack:
+        rate = rate_of(load)
         if listen is None:
             folder = tempfile.mkdtemp(prefix="outlast-")
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             listen = f"unix:{Path(folder) / 'nbd'}"
-        chosen, changes = layers(scenario), override_list(overrides)
         as_file = None if file is None else stack.enter_context(DriveFile(Path(file)))
         server = _core.serve(
-            chosen,
-            changes,
+            layers(scenario),
+            override_list(overrides),
             listen=listen,
             nvme=NVME_ANYWHERE if nvme is True else nvme or None,
             tls_cert=_text(tls_cert),
@@ -230,6 +232,7 @@ def serve(
         url = stack.enter_context(http_for(server, http)).url if http is not False else None
         if as_file is not None:
             as_file.open(server.uri)
+        stack.enter_context(load_of(server, rate, speed, None))
         return Served(server, stack.pop_all(), url, path, as_file)
 
 

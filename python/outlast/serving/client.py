@@ -78,7 +78,7 @@ def path_of(name: str | None) -> Path:
     if len(running) != 1:
         if not running:
             raise ControlError("no server runs; start one with outlast serve")
-        raise ControlError(f"name the server: there are {', '.join(running)}")
+        raise ControlError(f"several servers run: name one of {', '.join(running)}")
     return sockets.socket_path(running[0])
 
 

@@ -128,8 +128,8 @@ def _is_to_be_made(path: Path, purpose: str) -> bool:
         is_empty = path.is_file() and path.stat().st_size == 0
     except OSError as error:
         raise ControlError(
-            f"{purpose}: {error.strerror}; if an old server is to blame: fusermount3 -u {path}"
+            f"{purpose}: {error.strerror}; if an earlier server left it mounted: fusermount3 -u {path}"
         ) from error
     if not is_empty:
-        raise ControlError(f"{purpose}: is there already, and not an empty file: it would be hidden")
+        raise ControlError(f"{purpose}: already exists and is not an empty file, which the mount would hide")
     return False

@@ -107,13 +107,13 @@ class _Connection:
             _, _, kind, length = struct.unpack(">QIII", self._take(20))
             told = self._take(length)
             if kind & 1 << 31:
-                raise ControlError(f"--load: the server refuses its connection: {told.decode(errors='replace')}")
+                raise ControlError(f"--load: the server refused the connection: {told.decode(errors='replace')}")
             if kind == INFO and told[:2] == b"\0\0":
                 size, flags = struct.unpack(">QH", told[2:12])
         if flags & 2:
             raise ControlError("--load: the device is read-only, and the load writes")
         if size < BLOCK:
-            raise ControlError(f"--load: the device has {size} bytes, fewer than a request of the load")
+            raise ControlError(f"--load: the device has {size} bytes, less than one request of the load")
         return size
 
     def ask(self, offset: int, data: bytes | None) -> None:

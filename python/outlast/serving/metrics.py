@@ -60,24 +60,38 @@ def of_host(figures: dict[str, Any]) -> Iterator[Metric]:
     operations = {each["op"]: each for each in figures["operations"]}
     for op, (count, size) in COUNTS.items():
         yield counter(f"host_{count}", f"{op}s completed", [({}, operations[op]["count"])])
-        yield counter(f"host_{size}", f"bytes of {op}s that ended well", [({}, operations[op]["bytes"])])
+        yield counter(f"host_{size}", f"bytes of {op}s that succeeded", [({}, operations[op]["bytes"])])
     yield counter("host_flushes", "flushes completed", [({}, operations["flush"]["count"])])
-    yield counter(
-        "host_errors", "requests that did not end well", [({}, sum(each["errors"] for each in operations.values()))]
+    yield counter("host_errors", "requests that failed", [({}, sum(each["errors"] for each in operations.values()))])
+    latency = HistogramMetricFamily(
+        "outlast_latency_seconds", "simulated time of requests from arrival to completion", labels=["op"]
     )
-    latency = HistogramMetricFamily("outlast_latency_seconds", "simulated, from arrival to completion", labels=["op"])
     for op, each in operations.items():
         latency.add_metric([op], buckets(each["below"]), each["sum_us"] / 1e6)
     yield latency
     late = figures["lateness"]
-    lateness = HistogramMetricFamily("outlast_lateness_seconds", "of answers behind the simulated time of completion")
+    lateness = HistogramMetricFamily(
+        "outlast_lateness_seconds", "real time by which replies came later than the simulated completion"
+    )
     lateness.add_metric([], buckets(late["below"]), late["sum_us"] / 1e6)
     yield lateness
-    yield gauge("clients", "connections", [({}, figures["clients"])])
-    yield gauge("clients_waiting", "1 while others wait for a place", [({}, figures["others_wait"])])
-    yield counter("clients_turned_away", "so that others get their place or memory", [({}, figures["turned_away"])])
-    yield gauge("clients_memory_bytes", "for requests and replies of all", [({}, figures["clients_memory"]["held"])])
-    yield counter("simulated_seconds", "time of the machine", [({}, figures["clock"]["now_ns"] / 1e9)])
+    yield gauge("clients", "connected clients", [({}, figures["clients"])])
+    yield gauge(
+        "clients_waiting",
+        "1 while further clients wait for a connection to end, else 0",
+        [({}, figures["others_wait"])],
+    )
+    yield counter(
+        "clients_turned_away",
+        "clients disconnected to free a connection or memory for others",
+        [({}, figures["turned_away"])],
+    )
+    yield gauge(
+        "clients_memory_bytes",
+        "memory for requests and replies of all clients",
+        [({}, figures["clients_memory"]["held"])],
+    )
+    yield counter("simulated_seconds", "simulated time that has passed", [({}, figures["clock"]["now_ns"] / 1e9)])
 
 
 def of_namespaces(figures: dict[str, Any]) -> Iterator[Metric]:
@@ -89,7 +103,9 @@ def of_namespaces(figures: dict[str, Any]) -> Iterator[Metric]:
     ]
     if rows:
         yield counter("namespace_requests", "requests completed", [(labels, each["count"]) for labels, each in rows])
-        yield counter("namespace_bytes", "bytes of what ended well", [(labels, each["bytes"]) for labels, each in rows])
+        yield counter(
+            "namespace_bytes", "bytes of requests that succeeded", [(labels, each["bytes"]) for labels, each in rows]
+        )
         seconds = [(labels, each["sum_us"] / 1e6) for labels, each in rows]
         yield counter("namespace_latency_seconds", "sum of latencies, simulated", seconds)
 
@@ -99,10 +115,13 @@ def of_handles(figures: dict[str, Any]) -> Iterator[Metric]:
     if (placement := figures["placement"]) is None:
         return
     rows = [({"handle": str(at)}, own) for at, own in enumerate(placement["handles"])]
-    for name, text in (("host_bytes", "that the host wrote through it"), ("moved_bytes", "of it that the drive moved")):
+    for name, text in (
+        ("host_bytes", "bytes that the host wrote through the handle"),
+        ("moved_bytes", "bytes of the handle that collection moved"),
+    ):
         yield counter(f"handle_{name}", text, [(labels, own[name]) for labels, own in rows])
     left = [(labels, own["remaining_bytes"]) for labels, own in rows]
-    yield gauge("handle_remaining_bytes", "that fit into its reclaim unit", left)
+    yield gauge("handle_remaining_bytes", "bytes that still fit into the reclaim unit of the handle", left)
 
 
 def buckets(below: list[int]) -> list[tuple[str, float]]:
@@ -114,9 +133,13 @@ def buckets(below: list[int]) -> list[tuple[str, float]]:
 def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
     """The drives."""
     machine = state["machine"]
-    yield gauge("info", "what is served", [({"name": machine["name"], "model": machine["model"]}, 1)])
-    yield gauge("capacity_bytes", "that clients see", [({}, machine["capacity"])])
-    yield gauge("powered", "whether it takes commands", [({}, machine["powered"])])
+    yield gauge(
+        "info",
+        "name and model of the served device; always 1",
+        [({"name": machine["name"], "model": machine["model"]}, 1)],
+    )
+    yield gauge("capacity_bytes", "capacity that clients see", [({}, machine["capacity"])])
+    yield gauge("powered", "1 if the power is on, else 0", [({}, machine["powered"])])
     drives = [(str(drive["device"]), drive) for drive in machine["drives"] if drive["device"] is not None]
 
     def each(name: str, key: str) -> list[tuple[dict[str, str], float]]:
@@ -130,7 +153,7 @@ def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
     yield counter("erases", "blocks erased", one("erases"))
     yield counter(
         "blocked_seconds",
-        "that host writes waited for collection, over cores",
+        "time that host writes waited for collection, summed over flash cores",
         [(labels, value / 1e9) for labels, value in one("blocked_ns")],
     )
     states = [
@@ -138,10 +161,10 @@ def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
         for at, drive in drives
         for name in DIES
     ]
-    yield gauge("dies", "by state", states)
+    yield gauge("dies", "dies by state", states)
     yield counter(
         "die_busy_seconds",
-        "that a die has worked",
+        "time that the die was busy",
         [
             ({"device": at, "die": str(die)}, figures["busy_ns"] / 1e9)
             for at, drive in drives
@@ -150,12 +173,16 @@ def of_machine(state: dict[str, Any]) -> Iterator[Metric]:
     )
     yield gauge(
         "pe_cycles",
-        "mean over blocks",
+        "P/E cycles, mean over blocks",
         [({"device": at}, sum(die["pe_cycles"] for die in drive["dies"]) / len(drive["dies"])) for at, drive in drives],
     )
-    yield gauge("superblocks", "by state", [row for row in each("state", "superblocks") if row[0]["state"] != "total"])
-    yield gauge("buffer_bytes", "room in the write buffer", one("buffer", "bytes"))
-    yield gauge("buffer_used_bytes", "of the host in the write buffer", one("buffer", "used"))
+    yield gauge(
+        "superblocks",
+        "superblocks by state",
+        [row for row in each("state", "superblocks") if row[0]["state"] != "total"],
+    )
+    yield gauge("buffer_bytes", "size of the write buffer", one("buffer", "bytes"))
+    yield gauge("buffer_used_bytes", "host data in the write buffer", one("buffer", "used"))
     yield gauge("lost_units", "mapping units whose data is lost", one("lost_units"))
     yield counter("power_cuts", "losses of power", one("power_cuts"))
 
@@ -177,27 +204,35 @@ def of_array(state: dict[str, Any]) -> Iterator[Metric]:
         return
     yield gauge(
         "array_condition",
-        "1 for the one that holds",
+        "1 for the condition that the array is in, else 0",
         [({"condition": name}, name == array["condition"]) for name in CONDITIONS],
     )
     members = list(enumerate(array["members"]))
     yield gauge(
         "array_member_in_sync",
-        "whether all of a member can be read",
+        "1 if all of the member can be read, else 0",
         [({"member": str(at)}, member["in_sync"]) for at, member in members],
     )
-    yield gauge("array_spares", "devices standing by", [({}, array["spares"])])
-    yield gauge("array_lost_sectors", "that nothing can bring back", [({}, array["lost_sectors"])])
-    yield counter("array_write_holes", "stripes left wrong where they were needed", [({}, array["write_holes"])])
+    yield gauge("array_spares", "spare devices", [({}, array["spares"])])
+    yield gauge("array_lost_sectors", "sectors whose data is lost", [({}, array["lost_sectors"])])
+    yield counter(
+        "array_write_holes", "stripes with wrong parity that were needed to restore data", [({}, array["write_holes"])]
+    )
     run = array["pass"] or {"done": 0, "total": 0}
     yield gauge(
-        "array_pass_done_bytes", "of each member, of the rebuild, repair or scrub under way", [({}, run["done"])]
+        "array_pass_done_bytes",
+        "bytes of each member done by the current rebuild, repair or scrub",
+        [({}, run["done"])],
     )
-    yield gauge("array_pass_total_bytes", "of each member; 0 while none is under way", [({}, run["total"])])
+    yield gauge(
+        "array_pass_total_bytes",
+        "bytes of each member that the current rebuild, repair or scrub covers; 0 without one",
+        [({}, run["total"])],
+    )
 
 
 def of_health(smart: dict[str, Any]) -> Iterator[Metric]:
     """The fields of the health log that are numbers."""
     for name, value in smart.items():
         if isinstance(value, (bool, int, float)):
-            yield gauge(f"smart_{name}", "of the health log", [({}, value)])
+            yield gauge(f"smart_{name}", f"{name.replace('_', ' ')}, from the health log", [({}, value)])

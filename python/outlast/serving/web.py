@@ -162,7 +162,7 @@ def _post(ask: Ask, name: str, token: str) -> Callable[[Request], Awaitable[Resp
                 if len(body) > LONGEST_REQUEST:
                     return _refused(f"a request is at most {LONGEST_REQUEST} bytes long", 413)
         except ClientDisconnect:
-            return _refused("the request did not come to its end", 408)
+            return _refused("the request ended before its announced length", 408)
         try:
             more = request_of(body or b"{}")
         except ValueError as error:

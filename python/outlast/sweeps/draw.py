@@ -22,7 +22,7 @@ def points(spec: Spec) -> list[tuple[Any, ...]]:
     if spec.method in ("random", "latin-hypercube"):
         count = spec.points or 0
         draw = latin if spec.method == "latin-hypercube" else independent
-        _limit(spec, count)
+        check_count(spec, count)
         return list(zip(*(drawn(axis, draw(count, spec.seed, axis.name)) for axis in spec.axes), strict=True))
     columns = [stepped(axis) for axis in spec.axes]
     if spec.method == "list":
@@ -32,13 +32,14 @@ def points(spec: Spec) -> list[tuple[Any, ...]]:
                     f"{spec.source}: vary[{index}] = {axis.name}: has {len(column)} values, "
                     f"and a list needs as many on every axis: {len(columns[0])}"
                 )
-        _limit(spec, len(columns[0]))
+        check_count(spec, len(columns[0]))
         return list(zip(*columns, strict=True))
-    _limit(spec, math.prod(len(column) for column in columns))
+    check_count(spec, math.prod(len(column) for column in columns))
     return list(itertools.product(*columns))
 
 
-def _limit(spec: Spec, count: int) -> None:
+def check_count(spec: Spec, count: int) -> None:
+    """Refuses more runs than a sweep may have."""
     if count * spec.repeats > MOST_RUNS:
         raise SweepError(
             f"{spec.source}: {count} points of repeats = {spec.repeats} are {count * spec.repeats} runs: "

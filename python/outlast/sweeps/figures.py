@@ -33,9 +33,13 @@ _HIGHEST = re.compile(r"iops|mib_s|throughput|dwpd|tbw|lifetime|years")
 
 def front_of(asked: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The Pareto front over the figures that a sweep asks for, each with its better end; none of fewer than two."""
-    ends = ((name, "lowest" if _LOWEST.search(name) else "highest" if _HIGHEST.search(name) else "") for name in asked)
-    front = tuple((name, end) for name, end in ends if end)
+    front = tuple((name, end) for name in asked if (end := better_end(name)))
     return front if len(front) > 1 else ()
+
+
+def better_end(name: str) -> str:
+    """`lowest` or `highest`, whichever is better of a figure; empty for one that is neither good nor bad."""
+    return "lowest" if _LOWEST.search(name) else "highest" if _HIGHEST.search(name) else ""
 
 
 _PLACES = {

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-METHODS = ("grid", "list", "random", "latin-hypercube")
-DRAWN = ("random", "latin-hypercube")
+METHODS = ("grid", "list", "random", "latin-hypercube", "tpe")
+SEARCH = "tpe"
+"""Method that chooses each point by the figures of earlier ones."""
+DRAWN = ("random", "latin-hypercube", SEARCH)
 """Methods that draw points, and need to know how many."""
+SEARCH_ONLY = ("aim", "batch", "prune")
+"""Keys of a sweep file that belong to a search."""
 SCALES = ("linear", "log")
 BESTS = ("lowest", "highest")
 MOST_RUNS = 20_000
@@ -18,6 +22,9 @@ Keys = dict[str, dict[str, Any]]
 
 _TEXT = {"type": "string"}
 _SETTINGS = {"type": "object"}
+_FIGURE = {"anyOf": [_TEXT, {"$ref": "#/$defs/front"}]}
+MOST_AIMS = 8
+"""Figures that a search is for: with more, hardly a point is dominated."""
 
 
 def _whole(least: int, most: int, default: int | None, description: str) -> dict[str, Any]:
@@ -38,7 +45,7 @@ SWEEP: Keys = {
     },
     "set": _SETTINGS | {"default": {}, "description": "Settings changed at every point, by dotted name."},
     "method": {"enum": list(METHODS), "default": "grid", "description": "Which points of the axes are run."},
-    "points": _whole(1, MOST_RUNS, None, "Number of points, for `random` and `latin-hypercube`."),
+    "points": _whole(1, MOST_RUNS, None, "Number of points, for `random`, `latin-hypercube` and `tpe`."),
     "seed": _whole(0, MOST_SEED, 1, "Seed for drawing points; the scenario has its own."),
     "repeats": _whole(1, 1000, 1, "Runs of each point, each with its own seed."),
     "figures": {
@@ -48,7 +55,7 @@ SWEEP: Keys = {
     },
     "pareto": {
         "type": "array",
-        "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/front"}]},
+        "items": _FIGURE,
         "not": {"minItems": 1, "maxItems": 1},
         "description": "Figures of the Pareto front, two or more; an empty list for no front.",
     },
@@ -60,6 +67,18 @@ SWEEP: Keys = {
         "description": "Confidence level of the intervals.",
     },
     "retries": _whole(0, 100, 1, "How often a failed run is tried again."),
+    "aim": {
+        "anyOf": [_FIGURE, {"type": "array", "minItems": 1, "maxItems": MOST_AIMS, "items": _FIGURE}],
+        "description": "With `tpe`, the figure that is searched for its best, or several, for their Pareto front. "
+        "Default: those of `pareto`.",
+    },
+    "batch": _whole(1, 1000, 4, "With `tpe`, points that are chosen together, before any of them has run."),
+    "prune": {
+        "type": "boolean",
+        "default": False,
+        "description": "With `tpe` and one aim, whether a point that is worse than the median after some repeats, all "
+        "in steady state, gets no more of them.",
+    },
     "vary": {
         "type": "array",
         "minItems": 1,
@@ -98,7 +117,7 @@ CHOICE: Keys = {
 
 FRONT: Keys = {
     "figure": _TEXT | {"description": "A figure, by its name in `result.json`."},
-    "best": {"enum": list(BESTS), "default": "lowest", "description": "Which is better."},
+    "best": {"enum": list(BESTS), "description": "Which is better. Default: `lowest`; in `aim`, that of the figure."},
 }
 
 RANGE_ONLY = ("steps", "scale", "whole", "unit")
@@ -131,15 +150,18 @@ def schema() -> dict[str, Any]:
     drawn = {"required": ["points"], "properties": {"vary": {"items": _without("steps")}}}
     listed_out = _without("points")
     listed_out["properties"]["vary"] = {"items": {"if": has_range, "then": {"required": ["steps"]}}}
+    searched = {"required": ["method"], "properties": {"method": {"const": SEARCH}}}
     whole = _table(SWEEP, "scenario", "vary")
     whole["if"] = {"required": ["method"], "properties": {"method": {"enum": list(DRAWN)}}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:outlast:schema:sweep:1",
         "title": "Sweep",
         "description": "One scenario at many points: a sweep file of Outlast.",
         **whole,
         "then": drawn,
         "else": listed_out,
+        "allOf": [{"if": searched, "else": _without(*SEARCH_ONLY)}],
         "$defs": {
             "axis": _table(AXIS, oneOf=[listed, ranged, chosen]),
             "choice": _table(CHOICE, "label"),

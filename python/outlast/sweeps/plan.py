@@ -35,6 +35,8 @@ class Plan:
     points: list[tuple[Any, ...]]
     """Value of every axis, for each point."""
     runs: list[Run]
+    found: dict[str, Any] | None = None
+    """What a search noted of its points, as in `sweep.json`; `None` of other methods."""
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
@@ -68,40 +70,56 @@ def changes_of(spec: Spec, place: Sequence[Any]) -> dict[str, Any]:
 def make(spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> Plan:
     """The runs of a sweep. `overrides` win over those of the sweep file, and what varies over both."""
     places = draw.points(spec)
-    first = [*api.override_list(spec.overrides), *overrides]
-    settings = [[*first, *api.override_list(changes_of(spec, place))] for place in places]
-    runs = []
-    for number, answer in enumerate(_resolved(spec, settings)):
+    runs: list[Run] = []
+    for number, answer in enumerate(Resolver(spec, overrides).runs(places)):
+        if isinstance(answer, OutlastError):
+            said = str(answer).removeprefix("overrides: ")
+            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {said}") from answer
+        runs += answer
+    return Plan(spec, places, runs)
+
+
+class Resolver:
+    """Makes the runs of points. The layers are the same at all points, and are read and merged once."""
+
+    def __init__(self, spec: Spec, overrides: Sequence[tuple[str, str]] = ()) -> None:
+        self._spec = spec
+        self._first = [*api.override_list(spec.overrides), *overrides]
+        self._base: _core.PointBase | OutlastError
         try:
+            self._base = _core.PointBase(api.layers(spec.scenario))
+        except OutlastError as error:
+            self._base = error
+
+    def runs(self, places: Sequence[tuple[Any, ...]], first: int = 0) -> Iterator[list[Run] | OutlastError]:
+        """The repeats of each point, numbered from `first` on, or what is wrong with it."""
+        changes = (api.override_list(changes_of(self._spec, place)) for place in places)
+        settings = [[*self._first, *of_point] for of_point in changes]
+        for number, answer in enumerate(self._resolved(settings), start=first):
+            if isinstance(answer, OutlastError):
+                yield answer
+                continue
             if isinstance(answer, BaseException):
                 raise answer
             scenario, files = json.loads(answer[0]), answer[1]
             if log := scenario.get("run", {}).get("log"):
-                raise ScenarioError(
+                yield ScenarioError(
                     f"run.log = {log!r}: must be absent in a sweep, which keeps figures and no requests"
                 )
-        except OutlastError as error:
-            raise ScenarioError(f"{spec.source}: {_which(spec, places, number)}: {error}") from error
-        for repeat in range(spec.repeats):
-            seeded = scenario | {"seed": repeat_seed(scenario["seed"], repeat)}
-            runs.append(Run(number, repeat, Job(seeded, key_of(seeded, files), files)))
-    return Plan(spec, places, runs)
+                continue
+            seeds = [repeat_seed(scenario["seed"], repeat) for repeat in range(self._spec.repeats)]
+            seeded = [scenario | {"seed": seed} for seed in seeds]
+            yield [Run(number, repeat, Job(own, key_of(own, files), files)) for repeat, own in enumerate(seeded)]
 
-
-def _resolved(
-    spec: Spec, settings: list[list[tuple[str, str]]]
-) -> Iterator[tuple[str, list[tuple[str, str]]] | BaseException]:
-    """Each point resolved and checked, as JSON with the files that it reads, or what is wrong with it.
-
-    The layers are the same at all points, and are read and merged once.
-    """
-    try:
-        base = _core.PointBase(api.layers(spec.scenario))
-    except OutlastError as error:
-        yield error
-        return
-    for start in range(0, len(settings), AT_ONCE):
-        yield from base.points(settings[start : start + AT_ONCE])
+    def _resolved(
+        self, settings: list[list[tuple[str, str]]]
+    ) -> Iterator[tuple[str, list[tuple[str, str]]] | BaseException]:
+        """Each point resolved and checked, as JSON with the files that it reads, or what is wrong with it."""
+        if isinstance(self._base, OutlastError):
+            yield self._base
+            return
+        for start in range(0, len(settings), AT_ONCE):
+            yield from self._base.points(settings[start : start + AT_ONCE])
 
 
 def _which(spec: Spec, places: list[tuple[Any, ...]], number: int) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from outlast import api, foreign
 from outlast.inputs import is_stream, read_stream
-from outlast.sweeps import figures, keys
+from outlast.sweeps import aims, figures, keys
+from outlast.sweeps.checks import Checks
 from outlast.sweeps.spec import Axis, Spec, SweepError, dotted
 
 SpecLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -46,51 +45,12 @@ def _table(source: str, text: str, *, as_json: bool) -> dict[str, Any]:
     return content
 
 
-def _message_text(value: Any) -> str:
-    """A value in a message, on its line."""
-    return value if isinstance(value, str) and value.isprintable() else json.dumps(value, default=str)
-
-
-class _Reader:
+class _Reader(Checks):
     """Turns tables into a `Spec`, refusing what cannot be."""
 
     def __init__(self, source: str, folder: Path, stem: str) -> None:
-        self._source, self._folder, self._stem = source, folder, stem
-
-    def refuse(self, place: str, value: Any, limit: str) -> SweepError:
-        shown = "absent" if value is None else _message_text(value)
-        return SweepError(f"{self._source}: {place} = {shown}: {limit}")
-
-    def known(self, table: Mapping[str, Any], of: keys.Keys, place: str = "") -> None:
-        names = tuple(of)
-        for name in table:
-            if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
-                hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
-                raise SweepError(f"{self._source}: {place}{_message_text(name)}: unknown setting; {hint}")
-
-    def whole(self, place: str, value: Any, key: dict[str, Any]) -> int:
-        least, most = keys.limits(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise self.refuse(place, value, f"must be a whole number within {least} to {most}")
-        return value
-
-    def number(self, place: str, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
-            raise self.refuse(place, value, "must be a number")
-        return value
-
-    def choice(self, place: str, value: Any, of: Sequence[str]) -> str:
-        if value not in of:
-            near = difflib.get_close_matches(str(value), of, n=1, cutoff=0.5)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
-            raise self.refuse(place, value, f"must be one of {', '.join(of)}{hint}")
-        return str(value)
-
-    def strings(self, place: str, value: Any) -> tuple[str, ...]:
-        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            raise self.refuse(place, value, "must be a list of texts")
-        return tuple(value)
+        super().__init__(source)
+        self._folder, self._stem = folder, stem
 
     def spec(self, content: Mapping[str, Any]) -> Spec:
         self.known(content, keys.SWEEP)
@@ -103,7 +63,10 @@ class _Reader:
         if method in keys.DRAWN:
             points = self.whole("points", points, keys.SWEEP["points"])
         elif points is not None:
-            raise self.refuse("points", points, f"belongs to random and latin-hypercube, and method is {method}")
+            raise self.refuse("points", points, f"belongs to {', '.join(keys.DRAWN)}, and method is {method}")
+        for key in keys.SEARCH_ONLY:
+            if key in content and method != keys.SEARCH:
+                raise self.refuse(key, content[key], f"belongs to {keys.SEARCH}, and method is {method}")
         confidence = self.number("confidence", given("confidence"))
         if not 0 < confidence < 1:
             raise self.refuse("confidence", confidence, "must lie between 0 and 1, both excluded")
@@ -113,7 +76,14 @@ class _Reader:
         overrides = given("set")
         if not isinstance(overrides, Mapping):
             raise self.refuse("set", overrides, "must be a table of settings")
-        names = self._figures("figures", self.strings("figures", content.get("figures", figures.USUAL)))
+        names = self.figures("figures", self.strings("figures", content.get("figures", figures.USUAL)))
+        pareto = self._pareto(content.get("pareto"), names if "figures" in content else None)
+        wanted: aims.Aims = ()
+        if method == keys.SEARCH:
+            wanted = aims.read(self, content.get("aim"), pareto)
+            if len(wanted) > 1 and "pareto" not in content:
+                pareto = wanted
+        repeats = self.whole("repeats", given("repeats"), keys.SWEEP["repeats"])
         return Spec(
             name=name,
             scenario=self._scenario(content.get("scenario")),
@@ -122,20 +92,17 @@ class _Reader:
             axes=self._axes(content.get("vary"), method),
             points=points,
             seed=self.whole("seed", given("seed"), keys.SWEEP["seed"]),
-            repeats=self.whole("repeats", given("repeats"), keys.SWEEP["repeats"]),
+            repeats=repeats,
             figures=names,
-            pareto=self._pareto(content.get("pareto"), names if "figures" in content else None),
+            pareto=pareto,
+            aims=wanted,
+            batch=self.whole("batch", given("batch"), keys.SWEEP["batch"]),
+            prune=aims.prunes(self, given("prune"), wanted, repeats),
             confidence=confidence,
             retries=self.whole("retries", given("retries"), keys.SWEEP["retries"]),
             source=self._source,
             said=content["scenario"],
         )
-
-    def _figures(self, place: str, names: Sequence[str]) -> tuple[str, ...]:
-        for index, name in enumerate(names):
-            if not figures.is_figure(name):
-                raise self.refuse(f"{place}[{index}]", name, f"no such figure; {figures.hint(name)}")
-        return tuple(dict.fromkeys(names))
 
     def _pareto(self, content: Any, asked: tuple[str, ...] | None) -> tuple[tuple[str, str], ...]:
         if content is None:
@@ -149,9 +116,8 @@ class _Reader:
             if not isinstance(entry, Mapping):
                 raise self.refuse(place, each, "must be a figure, or a table of figure and best")
             self.known(entry, keys.FRONT, f"{place}.")
-            (name,) = self._figures(f"{place}.figure", [entry.get("figure", "")])
-            best = entry.get("best", keys.FRONT["best"]["default"])
-            front.append((name, self.choice(f"{place}.best", best, keys.BESTS)))
+            (name,) = self.figures(f"{place}.figure", [entry.get("figure", "")])
+            front.append((name, self.choice(f"{place}.best", entry.get("best", keys.BESTS[0]), keys.BESTS)))
         return tuple(front)
 
     def _scenario(self, content: Any) -> tuple[api.ScenarioLike, ...]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from outlast.tables import Columns
 
 SCHEMA_NAME = "outlast-sweep/1"
-FILES = ("sweep.json", "sweep.parquet", "report.html", "points")
+FILES = ("sweep.json", "sweep.parquet", "report.html", "points", "optuna.journal")
 """Files in a sweep's folder."""
 MEASURED = ("reads", "writes", "trims", "flushes", "errors")
 """Counts of requests, below `host`, one of which is more than 0 where anything was measured."""
@@ -77,6 +77,12 @@ class Sweep:
     def front(self) -> list[int]:
         """The numbers of the points that no other beats in every figure of the Pareto front."""
         listed: list[int] = self.summary["pareto"]["front"]
+        return listed
+
+    @property
+    def best(self) -> list[int]:
+        """The numbers of the best points of a search: the best of one aim, the front of several; else none."""
+        listed: list[int] = self.summary.get("search", {}).get("best", [])
         return listed
 
     @property
@@ -180,12 +186,14 @@ def load_sweep(path: str | Path) -> Sweep:
     return Sweep(summary, tables.read(file.parent / "sweep.parquet"))
 
 
+def _values(plan: Plan, point: int) -> Row:
+    return {axis.name: axis_label(axis, value) for axis, value in zip(plan.spec.axes, plan.points[point], strict=True)}
+
+
 def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     rows = []
     for run in plan.runs:
-        row: Row = {"point": run.point, "repeat": run.repeat}
-        for axis, value in zip(plan.spec.axes, plan.points[run.point], strict=True):
-            row[axis.name] = axis_label(axis, value)
+        row: Row = {"point": run.point, "repeat": run.repeat} | _values(plan, run.point)
         row["error"] = outcome.failures.get(run.job.key)
         record = outcome.records.get(run.job.key)
         # Records leave the scenario out of the summary, and some figures are made of both.
@@ -212,16 +220,19 @@ def _columns(rows: list[Row]) -> Columns:
 
 def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
     spec = plan.spec
-    names = dict.fromkeys((*spec.figures, *(name for name, _ in spec.pareto)))
+    names = dict.fromkeys((*spec.figures, *(name for name, _ in (*spec.pareto, *spec.aims))))
+    rows_by_point: list[list[Row]] = [[] for _ in plan.points]
+    for row in rows:
+        rows_by_point[row["point"]].append(row)
     listed = []
-    for number in range(len(plan.points)):
-        rows_of_point = rows[number * spec.repeats : (number + 1) * spec.repeats]
+    for number, rows_of_point in enumerate(rows_by_point):
         means = {}
         for name in names:
             known = [value for row in rows_of_point if (value := figures.number(row, name)) is not None]
             means[name] = vars(mean_of(known, spec.confidence))
-        values = {axis.name: rows_of_point[0][axis.name] for axis in spec.axes}
-        listed.append({"point": number, "values": values, "not_steady": _not_steady(rows_of_point), "figures": means})
+        own = {"point": number, "values": _values(plan, number), "not_steady": _not_steady(rows_of_point)}
+        listed.append(own | {"figures": means})
+    found = {} if plan.found is None else {"search": plan.found | {"best": _front(spec.aims, listed, least=1)["front"]}}
     return {
         "schema": SCHEMA_NAME,
         "version": __version__,
@@ -237,7 +248,7 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         "failed": [{key: row[key] for key in ("point", "repeat", "error")} for row in rows if row["error"]],
         "points": listed,
         "pareto": _front(spec.pareto, listed),
-    }
+    } | found
 
 
 def _is_without_collection(row: Row) -> bool:
@@ -262,8 +273,8 @@ def _not_steady(rows: list[Row]) -> int:
     return sum(row.get("steady_state.measured.reached") is False for row in rows)
 
 
-def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) -> dict[str, Any]:
-    """Points that no other beats in the means of every figure.
+def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]], least: int = 2) -> dict[str, Any]:
+    """Points that no other beats in the means of every figure; none of fewer figures than `least`.
 
     A figure that no point has is left out, as is a point that lacks one of the others.
     """
@@ -275,7 +286,7 @@ def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) ->
     used = [(name, best) for name, best in wanted if any(mean(point, name) is not None for point in listed)]
     whole = [point for point in listed if all(mean(point, name) is not None for name, _ in used)]
     best: list[int] = []
-    if len(used) > 1 and whole:
+    if len(used) >= least and whole:
         costs = [
             [(mean(point, name) or 0.0) * (1 if direction == "lowest" else -1) for name, direction in used]
             for point in whole
@@ -283,7 +294,7 @@ def _front(wanted: tuple[tuple[str, str], ...], listed: list[dict[str, Any]]) ->
         best = [whole[row]["point"] for row in front(np.array(costs))]
     kept = {point["point"] for point in whole}
     return {
-        "figures": [{"figure": name, "best": direction} for name, direction in used] if len(used) > 1 else [],
-        "left_out": [point["point"] for point in listed if point["point"] not in kept] if len(used) > 1 else [],
+        "figures": [{"figure": name, "best": direction} for name, direction in used] if len(used) >= least else [],
+        "left_out": [point["point"] for point in listed if point["point"] not in kept] if len(used) >= least else [],
         "front": best,
     }

@@ -14,6 +14,7 @@ from outlast.notebook import bar
 from outlast.output import check_writable
 from outlast.points.workers import Workers, local
 from outlast.policies.portable import Code
+from outlast.sweeps.keys import SEARCH
 from outlast.sweeps.plan import make
 from outlast.sweeps.reading import SpecLike, read
 from outlast.sweeps.result import CODE, FILES, Sweep, write
@@ -51,11 +52,19 @@ def sweep(
     where = _where(on, jobs, slurm)
     folder = Path(out) if out is not None else Path("out") / specification.name
     _check(folder)
-    with memory.without_collector(), code.written() if code else nullcontext():
-        plan = make(specification, api.override_list(overrides))
-    jobs_of_plan = [run.job for run in plan.runs]
-    with bar.of_sweep(progress) as tell:
-        outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=specification.retries, progress=tell)
+    settings = api.override_list(overrides)
+    if specification.method == SEARCH:
+        from outlast.sweeps.search import search
+
+        with code.written() if code else nullcontext(), bar.of_sweep(progress) as tell:
+            plan, outcome = search(specification, settings, folder, where, tell)
+    else:
+        with memory.without_collector(), code.written() if code else nullcontext():
+            plan = make(specification, settings)
+        jobs_of_plan = [run.job for run in plan.runs]
+        with bar.of_sweep(progress) as tell:
+            retries = specification.retries
+            outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=retries, progress=tell)
     with memory.without_collector():
         done = Sweep.of(plan, outcome)
         write(done, folder)

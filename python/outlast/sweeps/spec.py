@@ -75,6 +75,12 @@ class Spec:
     figures: tuple[str, ...]
     pareto: tuple[tuple[str, str], ...]
     """Figures of the Pareto front, each with which is better: `lowest` or `highest`."""
+    aims: tuple[tuple[str, str], ...]
+    """Figures that a search is for, each with which is better; none of other methods."""
+    batch: int
+    """Points of a search that are chosen together."""
+    prune: bool
+    """True if a search gives up points after some of their repeats."""
     confidence: float
     retries: int
     source: str
@@ -88,6 +94,9 @@ class Spec:
         whole |= {"set": dict(self.overrides), "method": self.method}
         whole |= {"points": self.points} if self.points is not None else {}
         whole |= {"seed": self.seed, "repeats": self.repeats, "confidence": self.confidence, "retries": self.retries}
+        if self.aims:
+            aims = [{"figure": name, "best": best} for name, best in self.aims]
+            whole |= {"aim": aims, "batch": self.batch, "prune": self.prune}
         whole |= {"figures": list(self.figures)}
         whole |= {"pareto": [{"figure": name, "best": best} for name, best in self.pareto]}
         return whole | {"vary": [axis.to_dict() for axis in self.axes]}

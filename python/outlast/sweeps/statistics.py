@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ def student_probability(t: float, freedom: int) -> float:
     return sine * total
 
 
+@lru_cache(maxsize=256)
 def student_quantile(confidence: float, freedom: int) -> float:
     """The t within which Student's T lies, on both sides of zero, with probability `confidence` in 0..1."""
     low, high = 0.0, 1.0

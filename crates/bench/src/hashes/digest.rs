@@ -27,6 +27,9 @@ const YOUNG: [ProgramCause; 3] = [ProgramCause::Map, ProgramCause::MapParity, Pr
 /// The same of causes of reads.
 const YOUNG_READS: [ReadCause; 2] = [ReadCause::Fold, ReadCause::Map];
 
+/// Tables that are younger than the table of hashes.
+const YOUNG_TABLES: [&str; 1] = ["superblocks_over_time"];
+
 /// True if `name` is a figure or a column of a [young](YOUNG) cause.
 fn is_young(name: &str) -> bool {
     let of = |cause: ProgramCause| {
@@ -77,7 +80,7 @@ pub(crate) fn text(result: &RunResult) -> Result<String, String> {
     }
     prune(&mut summary);
     let mut text = serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?;
-    for (name, table) in &result.tables {
+    for (name, table) in result.tables.iter().filter(|(name, _)| !YOUNG_TABLES.contains(&name.as_str())) {
         let has_come = |column: &ResultColumn| !matches!(column, ResultColumn::U64(all) if all.iter().all(|&value| value == 0));
         for (column, values) in
             table.columns.iter().filter(|(name, values)| !is_young(name) || has_come(values))

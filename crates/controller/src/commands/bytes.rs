@@ -82,7 +82,7 @@ impl HostBytes {
     }
 
     /// Puts the part `work` of unit `unit`, whose first sector is `unit_start`, where `command` returns it.
-    pub(crate) fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
+    pub fn copy_out(&mut self, command: &Command, unit_start: u64, work: UnitWork, unit: &UnitBytes) {
         let (at, from, bytes) = span(command, unit_start, work);
         let Some(Some(data)) = self.reading.get_mut(work.request.0 as usize) else { return };
         if data.len() < at {

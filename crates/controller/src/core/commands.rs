@@ -93,7 +93,7 @@ impl CoreContext {
 
     /// Data of a read has left the flash side; it now crosses the link.
     #[inline]
-    pub(crate) fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
+    pub fn data_moved(&mut self, now: Nanos, request: HostRequestId, sectors: u64) {
         if let Some(at) = self.commands.link.send(now, sectors * SECTOR_BYTES) {
             self.commands.requests.sent(request, at);
         }

@@ -3,7 +3,7 @@
 use crate::commands::HostRequestId;
 use crate::op::Op;
 use outlast_device::{Command, Tag};
-use outlast_units::CoreId;
+use outlast_units::{CoreId, DieId};
 
 /// A request of a flash core to the drive: it concerns other cores, or the host. The drive applies effects in their order as soon as the handler has
 /// returned, before anything else that is due ([`Ssd::settle`](crate::ssd::Ssd)).
@@ -20,6 +20,8 @@ pub enum Effect {
     },
     /// A page of a core's mapping table has been read: the units that wait for it go on.
     MapRead(CoreId, u32),
+    /// A die looks for work: relocation has come round to it.
+    Wake(DieId),
     /// A page with a list of owners has been read, or could not be.
     ListRead(Op),
     /// A query of the host for units to be written again has ended: its answer takes what all cores know.

@@ -85,6 +85,9 @@ pub struct FlashCore {
     /// Units that the host has read, kept in memory; absent where none are.
     #[persist(each)]
     read_cache: Option<Box<Recent>>,
+    /// True if there is one of the two.
+    #[persist(skip)]
+    has_caches: bool,
     /// Pages of the mapping table that are in memory; absent where all are.
     #[persist(each)]
     map_cache: Option<Box<MapCache>>,
@@ -138,6 +141,12 @@ impl FlashCore {
         }
     }
 
+    /// True if reads or writes of the host change what a cache of the core holds.
+    #[inline]
+    pub fn has_caches(&self) -> bool {
+        self.has_caches
+    }
+
     /// The host writes or trims the unit `page`.
     #[inline]
     pub fn forget_read(&mut self, page: Lpn) {
@@ -172,6 +181,7 @@ impl FlashCore {
             cells,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),
+            has_caches: config.ftl.map_cache.is_some() || config.read_cache_units().is_some(),
             map_cache: map_cache(&ftl, config),
             read_cache: config.read_cache_units().map(|units| Box::new(Recent::new(units))),
             covers: Covers::new(ftl.streams().count(), cover_after(config)),

@@ -4,7 +4,7 @@ use crate::commands::HostRequestId;
 use crate::core::CoreContext;
 use crate::op::UnitWork;
 use outlast_device::{Command, Outcome, Tag, ZoneId};
-use outlast_units::{Nanos, SECTOR_BYTES};
+use outlast_units::{CoreId, Nanos, SECTOR_BYTES};
 
 impl CoreContext {
     /// Outcome of a command as it comes to a drive with zones, rewritten to the drive's own sectors; `Ok` where nothing refuses it.
@@ -35,11 +35,11 @@ impl CoreContext {
         waits
     }
 
-    /// A unit that a finish writes has entered a buffer, or never will (`lost`).
+    /// A unit that a finish or a commit writes has entered the buffer of `core`, or never will (`lost`).
     #[cold]
     #[inline(never)]
-    pub fn left_queue(&mut self, now: Nanos, work: UnitWork, lost: bool) {
-        let request = work.request;
+    pub fn left_queue(&mut self, now: Nanos, core: CoreId, work: UnitWork, lost: bool) {
+        let (request, unit) = (work.request, self.unit_at(core, work.lpn));
         let Some(zones) = &mut self.zones else { return };
         if !zones.is_fill(request) {
             return;
@@ -49,9 +49,13 @@ impl CoreContext {
             // It is not the host's.
             self.counters.host_bytes_written -= bytes;
         }
-        if let Some(zone) = zones.left_queue(request, bytes, lost) {
-            // The host is told when the zone is on flash. Its last program unit is full: nothing need be padded, even if the buffer is volatile.
-            self.commands.flushes.bar(request);
+        if let Some((zone, commits)) = zones.left_queue(request, unit, bytes, lost) {
+            // Of a finish the host is told when the zone is on flash. Its last program unit is full: nothing need be padded, even if the buffer is volatile.
+            if commits {
+                self.finish_parts(now, request, 1);
+            } else {
+                self.commands.flushes.bar(request);
+            }
             self.end_zone_action(zone);
             self.end_barriers(now);
         }

@@ -116,6 +116,21 @@ impl CoreCells {
         }
     }
 
+    /// Program unit `from` is copied to `to` without correction, plane by plane: it is read once, and its wrong bits come along.
+    #[cold]
+    pub(crate) fn copy(&mut self, ftl: &Ftl, from: Pu, to: Pu, now: Nanos) {
+        let layout = ftl.layout();
+        if layout.has_modes() {
+            self.set_mode(ftl, to);
+        }
+        let ((source, group), target) = (layout.place_and_group(from), layout.place(to));
+        for page in 0..layout.pages_per_pu() {
+            let (block, row) = block_and_row(ftl, &source, page);
+            let rate = self.cells.sense(block, row, group, now).ln_rber.exp();
+            self.cells.inherit(block_and_row(ftl, &target, page).0, rate);
+        }
+    }
+
     /// Has what sensings of logical pages will look up brought into the processor's cache. The mapping's entries of them should be there, or on
     /// their way.
     pub fn touch(&self, ftl: &Ftl, lpns: &[Lpn]) {

@@ -17,9 +17,14 @@ impl Zones {
             Op::Flush => return Outcome::Ok,
             Op::Read => self.table.check_read(command.lba, command.sectors),
             Op::Write | Op::Append => {
+                let zone = layout.place(command.lba).0;
+                let (has_area, before) = (self.table.has_area(zone), self.table.written(zone));
                 let place = self.table.write(command.op, command.lba, command.sectors);
-                if let Ok((zone, _)) = place {
+                if place.is_ok() {
                     self.counts.filled += u64::from(self.table.state(zone) == ZoneState::Full);
+                    if has_area {
+                        self.arrive_in_area(zone, before, command.sectors);
+                    }
                 }
                 place
             }
@@ -27,8 +32,13 @@ impl Zones {
                 let zone = layout.place(command.lba).0;
                 let before = (self.table.state(zone), self.table.written(zone));
                 let managed = self.table.manage(command.zone_action, command.lba);
-                if managed.is_ok() && command.zone_action == ZoneAction::Reset {
-                    self.before_reset.push_back((zone, before));
+                match command.zone_action {
+                    ZoneAction::Reset if managed.is_ok() => self.before_reset.push_back((zone, before)),
+                    ZoneAction::Commit if managed.is_ok() => {
+                        self.counts.filled += u64::from(self.table.state(zone) == ZoneState::Full);
+                        self.arrive_in_area(zone, before.1, 0);
+                    }
+                    _ => {}
                 }
                 managed.map(|zone| (zone, 0))
             }

@@ -1,6 +1,6 @@
 //! How settings divide a drive into zones.
 
-use outlast_device::{ZoneLayout, ZoneLimits};
+use outlast_device::{RandomWriteAreas, ZoneLayout, ZoneLimits};
 use outlast_media::ConfigError;
 use outlast_settings::zones::ZonesConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
@@ -49,4 +49,39 @@ pub fn zone_layout(
 pub fn zone_streams(config: &ZonesConfig) -> u8 {
     debug_assert!(config.max_active < 255, "as validated");
     config.max_active as u8 + 1
+}
+
+/// Random write areas by `config`, of zones divided as in `layout`; `None` where there are none.
+///
+/// # Errors
+/// Areas larger than a zone, or that are no multiple of what they are committed by.
+pub fn random_write_areas(
+    config: &ZonesConfig,
+    layout: &ZoneLayout,
+) -> Result<Option<RandomWriteAreas>, ConfigError> {
+    let Some(own) = &config.random_write else { return Ok(None) };
+    let unit = Bytes(u64::from(layout.block) * SECTOR_BYTES);
+    let capacity = Bytes(layout.capacity * SECTOR_BYTES);
+    let granularity = own.granularity.unwrap_or(unit);
+    if granularity.0 == 0 || !granularity.0.is_multiple_of(unit.0) || granularity > own.size {
+        let limit =
+            format!("must be a multiple of the mapping unit, {unit}, and at most the size, {}", own.size);
+        return Err(ConfigError::new("device.zones.random_write.granularity", granularity, limit));
+    }
+    if !own.size.0.is_multiple_of(granularity.0) || own.size > capacity {
+        let limit = format!(
+            "must be a multiple of the granularity, {granularity}, and at most the capacity of a zone, {capacity}"
+        );
+        return Err(ConfigError::new("device.zones.random_write.size", own.size, limit));
+    }
+    let most = Bytes(u64::from(u16::MAX) * unit.0);
+    if own.size > most {
+        let limit = format!("must be at most {most}: its blocks are counted in 16 bits");
+        return Err(ConfigError::new("device.zones.random_write.size", own.size, limit));
+    }
+    Ok(Some(RandomWriteAreas {
+        size: own.size.0 / SECTOR_BYTES,
+        granularity: granularity.0 / SECTOR_BYTES,
+        zones: own.zones.unwrap_or(config.max_active),
+    }))
 }

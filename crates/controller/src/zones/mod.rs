@@ -9,15 +9,18 @@ mod config;
 mod fill;
 mod order;
 mod power;
+mod random_write;
 mod way;
 
-pub use config::{zone_layout, zone_streams};
+pub use config::{random_write_areas, zone_layout, zone_streams};
 pub use fill::ZoneFill;
+pub use random_write::AreaCommit;
 
 use crate::commands::HostRequestId;
 use outlast_device::{Tag, ZoneAction, ZoneError, ZoneId, ZoneState, ZoneTable};
 use outlast_settings::zones::{FinishCost, ZonesConfig};
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use random_write::{AreaWrite, RandomArea};
 use std::collections::VecDeque;
 use way::ZoneWay;
 
@@ -32,6 +35,12 @@ pub struct ZoneCounts {
     pub finish_bytes: u64,
     /// Superblocks erased for resets.
     pub reset_superblocks: u64,
+    /// Bytes that the host has written to random write areas, those that it has written again included.
+    pub area_bytes: u64,
+    /// Bytes committed from random write areas to flash, with zeroes where nothing was written.
+    pub committed_bytes: u64,
+    /// Commits by writes beyond an area.
+    pub implicit_commits: u64,
     /// Commands refused, in the order of [`ZoneError::ALL`].
     pub errors: [u64; ZoneError::ALL.len()],
 }
@@ -59,6 +68,10 @@ pub struct Zones {
     later: Vec<(HostRequestId, Nanos)>,
     /// Resets that have not been carried out, with the state of their zone before.
     before_reset: VecDeque<(ZoneId, (ZoneState, u64))>,
+    /// What zones hold in their random write areas.
+    areas: Vec<RandomArea>,
+    /// Writes to random write areas under way, and commits.
+    area_writes: Vec<AreaWrite>,
     /// Zones of which commands waited when power last failed.
     cut_short: Vec<ZoneId>,
     counts: ZoneCounts,
@@ -105,6 +118,8 @@ impl Zones {
             long_reads: Vec::new(),
             later: Vec::new(),
             before_reset: VecDeque::new(),
+            areas: Vec::new(),
+            area_writes: Vec::new(),
             cut_short: Vec::new(),
             counts: ZoneCounts::default(),
             streams,

@@ -10,11 +10,12 @@ use outlast_units::Nanos;
 impl Zones {
     /// Request `request` of an accepted command has begun: writes, finishes and resets take their place in the order of their zone.
     pub fn begin(&mut self, request: HostRequestId, command: &Command, requests: &mut Requests) {
-        let held = match command.op {
-            Op::Write | Op::Append => Held::write(request),
-            Op::ManageZone if matches!(command.zone_action, ZoneAction::Finish | ZoneAction::Reset) => {
-                Held::action(request)
-            }
+        let commits = self.begin_area_write(request, command);
+        let held = match (command.op, command.zone_action) {
+            (Op::Write | Op::Append, _) if !commits => Held::write(request),
+            (Op::Write, _) => Held::commit(request, true),
+            (Op::ManageZone, ZoneAction::Commit) => Held::commit(request, false),
+            (Op::ManageZone, ZoneAction::Finish | ZoneAction::Reset) => Held::action(request),
             _ => return,
         };
         let zone = self.zone_of(command.lba.0);
@@ -47,22 +48,21 @@ impl Zones {
     /// Lets go what need not wait any more of way `at`.
     fn pump(&mut self, at: usize, requests: &mut Requests) {
         let way = &mut self.ways[at];
-        while let Some(&Held { request, is_write, arrived }) = way.held.front() {
-            if way.acts {
+        while let Some(&Held { request, is_write, acts, needs_stream, arrived }) = way.held.front() {
+            if way.acts || (acts && (way.under_way != 0 || !arrived)) {
                 break;
             }
-            if is_write {
+            if needs_stream {
                 if way.stream.is_none() {
                     way.stream = self.free.pop();
                 }
                 let Some(stream) = way.stream else { break };
-                requests.place(request, PlacementId(stream));
-                way.under_way += 1;
-            } else if way.under_way != 0 || !arrived {
-                break;
-            } else {
-                way.acts = true;
+                if is_write {
+                    requests.place(request, PlacementId(stream));
+                }
             }
+            way.under_way += u32::from(is_write);
+            way.acts = acts;
             way.held.pop_front();
             if arrived {
                 self.ready.push_back(request);
@@ -89,6 +89,7 @@ impl Zones {
             Op::Write | Op::Append => {
                 let at = self.way(self.zone_of(command.lba.0));
                 self.ways[at].under_way -= 1;
+                self.area_writes.retain(|own| own.request != request);
                 self.pump(at, requests);
                 let first = if command.op == Op::Append { self.to_host(command.lba.0).0 } else { 0 };
                 (CommandResult(first), Nanos::ZERO)

@@ -14,6 +14,7 @@ impl Zones {
     pub fn power_failed(&mut self) {
         self.ready.clear();
         self.fills.clear();
+        self.area_writes.clear();
         self.long_reads.clear();
         self.later.clear();
         self.before_reset.clear();
@@ -25,7 +26,9 @@ impl Zones {
 
     /// Power is back, and `kept` says how many sectors of each zone from its start on are there. Streams of zones that take no more are to be closed.
     pub fn power_cycle(&mut self, kept: impl FnMut(ZoneId) -> u64) {
-        self.table.power_cycle(kept);
+        let areas = &self.areas;
+        let held = |zone| areas.iter().find(|own| own.zone == zone).map_or(0, |own| own.end());
+        self.table.power_cycle_with_areas(kept, held);
         // Of a superblock that was full what was lost may be to come again.
         self.closing.extend(self.free.drain(..));
         let ways = std::mem::take(&mut self.ways);
@@ -69,6 +72,7 @@ impl Zones {
         {
             return Err("a zone has two ways, or is none".into());
         }
+        self.check_areas()?;
         if self.ways.iter().any(|way| way.is_idle() && !self.table.state(way.zone).is_active()) {
             return Err("a zone that is not active has a stream".into());
         }

@@ -33,18 +33,28 @@ impl ZoneWay {
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Held {
     pub(super) request: HostRequestId,
-    /// True if it is a write, else a finish or a reset.
+    /// True if it is a write, else an action.
     pub(super) is_write: bool,
+    /// True if it begins when nothing before it is under way, and what comes behind waits for it: a finish, a reset, or what moves the write pointer over
+    /// what lies in a random write area.
+    pub(super) acts: bool,
+    /// True if it needs the zone's stream.
+    pub(super) needs_stream: bool,
     /// True once all of it is in the drive.
     pub(super) arrived: bool,
 }
 
 impl Held {
     pub(super) fn write(request: HostRequestId) -> Self {
-        Self { request, is_write: true, arrived: false }
+        Self { request, is_write: true, acts: false, needs_stream: true, arrived: false }
     }
 
     pub(super) fn action(request: HostRequestId) -> Self {
-        Self { request, is_write: false, arrived: false }
+        Self { request, is_write: false, acts: true, needs_stream: false, arrived: false }
+    }
+
+    /// A write to a random write area, or a commit, that moves the write pointer.
+    pub(super) fn commit(request: HostRequestId, is_write: bool) -> Self {
+        Self { request, is_write, acts: true, needs_stream: true, arrived: false }
     }
 }

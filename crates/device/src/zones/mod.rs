@@ -1,5 +1,6 @@
 //! Zones (`NVMe` Zoned Namespace Command Set, revision 1.1): what a host may do with a zone, what it is told, and the machine of their states.
 
+mod random_write;
 mod table;
 
 pub use table::ZoneTable;
@@ -84,7 +85,18 @@ impl ZoneState {
 
 /// An action of the command Zone Management Send.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, outlast_persist::Persist,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    outlast_persist::Persist,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum ZoneAction {
@@ -98,11 +110,16 @@ pub enum ZoneAction {
     Reset,
     /// Gives up a zone that is read-only.
     Offline,
+    /// Opens an empty zone explicitly, with a random write area (`NVMe`: Open Zone with ZRWAA).
+    OpenRandom,
+    /// Commits the blocks from the write pointer to the one at the address, which lie in the random write area (`NVMe`: Commit ZRWA).
+    Commit,
 }
 
 impl ZoneAction {
     /// All actions.
-    pub const ALL: [Self; 5] = [Self::Open, Self::Close, Self::Finish, Self::Reset, Self::Offline];
+    pub const ALL: [Self; 7] =
+        [Self::Open, Self::Close, Self::Finish, Self::Reset, Self::Offline, Self::OpenRandom, Self::Commit];
 }
 
 /// Why a command to a zone was refused, by the names of the specification.
@@ -126,11 +143,15 @@ pub enum ZoneError {
     TooManyOpen,
     /// Invalid Zone State Transition: an action that the state of the zone does not allow.
     InvalidTransition,
+    /// Invalid Zone Operation Request: an append to a zone with a random write area, an area for a zone that is not empty, or one of a device without areas.
+    InvalidOperation,
+    /// ZRWA Resources Unavailable: as many zones have a random write area as may.
+    NoRandomWriteArea,
 }
 
 impl ZoneError {
     /// All errors.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::InvalidField,
         Self::BoundaryError,
         Self::IsFull,
@@ -140,6 +161,8 @@ impl ZoneError {
         Self::TooManyActive,
         Self::TooManyOpen,
         Self::InvalidTransition,
+        Self::InvalidOperation,
+        Self::NoRandomWriteArea,
     ];
 
     /// Name in the specification.
@@ -154,6 +177,8 @@ impl ZoneError {
             Self::TooManyActive => "Too Many Active Zones",
             Self::TooManyOpen => "Too Many Open Zones",
             Self::InvalidTransition => "Invalid Zone State Transition",
+            Self::InvalidOperation => "Invalid Zone Operation Request",
+            Self::NoRandomWriteArea => "ZRWA Resources Unavailable",
         }
     }
 }
@@ -201,6 +226,17 @@ pub struct ZoneLimits {
     pub active: u32,
 }
 
+/// Random write areas of a device (`NVMe`: ZRWA): in a zone that has one, blocks of a window behind the write pointer may be written in any order, and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
+pub struct RandomWriteAreas {
+    /// Sectors of an area; as many behind it are its implicit commit region.
+    pub size: u64,
+    /// Sectors by whose multiples the write pointer moves.
+    pub granularity: u64,
+    /// Most zones that have an area at once.
+    pub zones: u32,
+}
+
 /// Description of a zone, as the command Zone Management Receive gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneDescriptor {
@@ -214,4 +250,6 @@ pub struct ZoneDescriptor {
     pub capacity: u64,
     /// The sector at which the next write goes; absent where the state has no valid write pointer.
     pub write_pointer: Option<Lba>,
+    /// True if it has a random write area (`NVMe`: ZRWA Valid).
+    pub has_area: bool,
 }

@@ -1,17 +1,28 @@
 //! The machine of zone states: no clock and no flash, only which command is right when, and what follows for other zones.
 
-use super::{ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState};
+use super::{
+    RandomWriteAreas, ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState,
+};
 use crate::Op;
 use outlast_units::{IndexVec, Lba};
 
 /// A zone.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
-struct Zone {
-    state: ZoneState,
+pub(super) struct Zone {
+    pub(super) state: ZoneState,
+    /// True if it has a random write area.
+    pub(super) has_area: bool,
     /// Sectors below the write pointer.
-    written: u64,
+    pub(super) written: u64,
+    /// The end of what was written of it through a random write area.
+    pub(super) reached: u64,
     /// When it was opened last, as a count of openings: the oldest is the first to be closed for another.
-    opened: u64,
+    pub(super) opened: u64,
+}
+
+impl Zone {
+    pub(super) const EMPTY: Self =
+        Self { state: ZoneState::Empty, has_area: false, written: 0, reached: 0, opened: 0 };
 }
 
 /// States and write pointers of all zones.
@@ -19,22 +30,26 @@ struct Zone {
 #[persist(check)]
 pub struct ZoneTable {
     #[persist(fixed)]
-    layout: ZoneLayout,
+    pub(super) layout: ZoneLayout,
     #[persist(fixed)]
-    limits: ZoneLimits,
-    zones: IndexVec<ZoneId, Zone>,
+    pub(super) limits: ZoneLimits,
+    /// Random write areas; absent where no zone can have one.
+    #[persist(fixed)]
+    pub(super) random_write: Option<RandomWriteAreas>,
+    pub(super) zones: IndexVec<ZoneId, Zone>,
     /// Zones that are open, in no order.
-    open: Vec<ZoneId>,
-    active: u32,
+    pub(super) open: Vec<ZoneId>,
+    pub(super) active: u32,
+    /// Zones that have a random write area.
+    pub(super) areas: u32,
     openings: u64,
 }
 
 impl ZoneTable {
     /// Empty zones.
     pub fn new(layout: ZoneLayout, limits: ZoneLimits) -> Self {
-        let empty = Zone { state: ZoneState::Empty, written: 0, opened: 0 };
-        let zones = IndexVec::filled(empty, layout.zones as usize);
-        Self { layout, limits, zones, open: Vec::new(), active: 0, openings: 0 }
+        let zones = IndexVec::filled(Zone::EMPTY, layout.zones as usize);
+        Self { layout, limits, random_write: None, zones, open: Vec::new(), active: 0, areas: 0, openings: 0 }
     }
 
     /// Division of addresses.
@@ -85,6 +100,7 @@ impl ZoneTable {
             start,
             capacity: self.layout.capacity,
             write_pointer: is_valid.then_some(Lba(start.0 + own.written)),
+            has_area: own.has_area,
         }
     }
 
@@ -131,6 +147,9 @@ impl ZoneTable {
             ZoneState::Offline => return Err(ZoneError::IsOffline),
             _ => {}
         }
+        if own.has_area {
+            return self.write_in_area(is_append, (zone, within), sectors);
+        }
         let first = if is_append { own.written } else { within };
         let end = first + u64::from(sectors);
         if end > self.layout.capacity {
@@ -155,6 +174,10 @@ impl ZoneTable {
     /// No zone begins there, its state does not allow the action, or a limit is reached. Nothing is changed then.
     pub fn manage(&mut self, action: ZoneAction, lba: Lba) -> Result<ZoneId, ZoneError> {
         let (zone, within) = self.layout.place(lba);
+        if action == ZoneAction::Commit {
+            self.commit(zone, within)?;
+            return Ok(zone);
+        }
         if within != 0 {
             return Err(ZoneError::InvalidField);
         }
@@ -170,6 +193,7 @@ impl ZoneTable {
             ZoneAction::Finish => state.is_active(),
             ZoneAction::Reset => state.is_active() || state == ZoneState::Full,
             ZoneAction::Offline => state == ZoneState::ReadOnly,
+            ZoneAction::OpenRandom | ZoneAction::Commit => false,
         };
         let called: Vec<ZoneId> = self.ids().filter(|&zone| calls(self.zones[zone].state)).collect();
         called.into_iter().filter(|&zone| self.act(action, zone).is_ok()).collect()
@@ -181,10 +205,16 @@ impl ZoneTable {
             (ZoneAction::Open, Empty | Closed) => self.open_as(zone, ExplicitlyOpen)?,
             (ZoneAction::Open, ImplicitlyOpen) => self.zones[zone].state = ExplicitlyOpen,
             (ZoneAction::Close, ImplicitlyOpen | ExplicitlyOpen) => self.put(zone, Closed),
-            (ZoneAction::Finish, Empty | ImplicitlyOpen | ExplicitlyOpen | Closed) => self.put(zone, Full),
+            (ZoneAction::OpenRandom, _) => self.open_with_area(zone)?,
+            (ZoneAction::Finish, Empty | ImplicitlyOpen | ExplicitlyOpen | Closed) => {
+                // What is in the area is committed.
+                let own = &mut self.zones[zone];
+                own.written = own.written.max(own.reached);
+                self.put(zone, Full);
+            }
             (ZoneAction::Reset, Empty | ImplicitlyOpen | ExplicitlyOpen | Closed | Full) => {
                 self.put(zone, Empty);
-                self.zones[zone].written = 0;
+                (self.zones[zone].written, self.zones[zone].reached) = (0, 0);
             }
             (ZoneAction::Offline, ReadOnly) => self.put(zone, Offline),
             (ZoneAction::Open, ExplicitlyOpen)
@@ -202,32 +232,8 @@ impl ZoneTable {
         self.put(zone, to);
     }
 
-    /// Power has failed, and is back: `kept` says how many sectors from its start on are there of a zone that is neither read-only nor offline. Zones that
-    /// were open are closed, or empty if nothing is written. A zone that writes had made full is not, if its end is lost; one that was finished stays full,
-    /// as do those for which no active resource is left.
-    pub fn power_cycle(&mut self, mut kept: impl FnMut(ZoneId) -> u64) {
-        self.open.clear();
-        self.active = 0;
-        for zone in self.ids() {
-            let Zone { state, written, .. } = self.zones[zone];
-            if matches!(state, ZoneState::ReadOnly | ZoneState::Offline) {
-                continue;
-            }
-            let was_finished = state == ZoneState::Full && written < self.layout.capacity;
-            let kept = kept(zone).min(if was_finished { written } else { self.layout.capacity });
-            let state = match kept {
-                _ if was_finished => ZoneState::Full,
-                0 => ZoneState::Empty,
-                _ if kept == self.layout.capacity || self.active == self.limits.active => ZoneState::Full,
-                _ => ZoneState::Closed,
-            };
-            self.active += u32::from(state.is_active());
-            self.zones[zone] = Zone { state, written: kept, opened: 0 };
-        }
-    }
-
     /// Opens `zone`, which is empty or closed. If as many are open as may be, the one that was opened implicitly first is closed.
-    fn open_as(&mut self, zone: ZoneId, state: ZoneState) -> Result<(), ZoneError> {
+    pub(super) fn open_as(&mut self, zone: ZoneId, state: ZoneState) -> Result<(), ZoneError> {
         if !self.zones[zone].state.is_active() && self.active == self.limits.active {
             return Err(ZoneError::TooManyActive);
         }
@@ -242,7 +248,7 @@ impl ZoneTable {
     }
 
     /// Puts `zone` into `state`, with what it takes of resources.
-    fn put(&mut self, zone: ZoneId, state: ZoneState) {
+    pub(super) fn put(&mut self, zone: ZoneId, state: ZoneState) {
         let own = &mut self.zones[zone];
         let before = std::mem::replace(&mut own.state, state);
         if before.is_open() && !state.is_open() {
@@ -254,6 +260,9 @@ impl ZoneTable {
         }
         self.active += u32::from(state.is_active());
         self.active -= u32::from(before.is_active());
+        if !state.is_active() && std::mem::take(&mut self.zones[zone].has_area) {
+            self.areas -= 1;
+        }
     }
 
     fn check_restored(&self) -> Result<(), String> {
@@ -278,7 +287,14 @@ impl ZoneTable {
         if active != self.active as usize || self.active > self.limits.active {
             return Err(format!("{active} zones are active, {} are counted", self.active));
         }
+        let areas = self.zones.iter().filter(|zone| zone.has_area).count();
+        if areas != self.areas as usize || self.areas > self.random_write.map_or(0, |own| own.zones) {
+            return Err(format!("{areas} zones have a random write area, {} are counted", self.areas));
+        }
         for (zone, own) in self.zones.iter_indexed() {
+            if own.has_area && !own.state.is_active() {
+                return Err(format!("zone {} is {:?} and has a random write area", zone.0, own.state));
+            }
             let fits = match own.state {
                 ZoneState::Empty => own.written == 0,
                 state if state.is_active() => own.written < self.layout.capacity,

@@ -1,6 +1,6 @@
 //! Power and temperatures over time.
 
-use super::OverTime;
+use super::{OverTime, UtilisationSample};
 use crate::table::ResultTable;
 use outlast_ssd::{PowerFigures, Ssd};
 use outlast_units::Nanos;
@@ -41,7 +41,21 @@ impl OverTime {
                 hottest().map(|own| own.map_or(f64::NAN, |own| own.now.controller)),
             );
             table.measures("case_celsius", hottest().map(|own| own.map_or(f64::NAN, |own| own.now.case)));
+            table.measures("throttled_share", self.throttled_shares().into_iter());
         }
         Some(table)
+    }
+
+    /// Share of each span for which the drive that was throttled longest let commands in slowly, or not at all.
+    fn throttled_shares(&self) -> Vec<f64> {
+        let (mut then, mut before) = (self.start, 0.0);
+        let share = |sample: &UtilisationSample| {
+            let heats = sample.power.iter().filter_map(|own| own.heat.as_ref());
+            let longest = heats.map(|own| own.throttled.as_secs_f64()).fold(0.0, f64::max);
+            let share = (longest - before) / (sample.at - then).as_secs_f64().max(1e-9);
+            (then, before) = (sample.at, longest);
+            share.clamp(0.0, 1.0)
+        };
+        self.samples.iter().map(share).collect()
     }
 }

@@ -81,12 +81,13 @@ fn zones_of(scenario: &Scenario) -> Result<Option<ZonedTarget>, ConfigError> {
         return Err(ConfigError::new("run.timing", "none", limit));
     }
     let ssd = Ssd::without_tables(scenario.device.clone(), scenario.seed)?;
-    let layout = ssd.zones().map(|table| *table.layout()).expect("a drive with settings of zones has zones");
+    let table = ssd.zones().expect("a drive with settings of zones has zones");
+    let (layout, random_write) = (*table.layout(), table.random_write());
     let share = match scenario.precondition.fill {
         FillPattern::None => 0.0,
         FillPattern::Sequential => scenario.precondition.fill_fraction,
     };
     let filled = (f64::from(layout.zones) * share) as u32;
     let open = config.max_open.unwrap_or(config.max_active);
-    Ok(Some(ZonedTarget { layout, active: config.max_active, open, filled }))
+    Ok(Some(ZonedTarget { layout, active: config.max_active, open, filled, random_write }))
 }

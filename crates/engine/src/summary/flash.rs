@@ -3,6 +3,7 @@
 use crate::batch_means::{ConfidenceInterval, interval};
 use crate::counts::DriveCounts;
 use crate::facts::RunFacts;
+use crate::summary::host::is_zero;
 use crate::window::TimeWindow;
 use outlast_ftl::{ByProgramCause, PagesRead, ProgramCause};
 use outlast_settings::drive::SsdConfig;
@@ -23,6 +24,8 @@ pub struct WriteAmplification {
     pub array: f64,
     /// Bytes that finishes of zones have written; absent for drives without zones.
     pub finish: Option<f64>,
+    /// Bytes committed from random write areas less those that the host has written to them: negative where it has written them again; absent without areas.
+    pub random_write: Option<f64>,
     /// Bytes saved by units that replaced older ones in the write buffer; not above zero.
     pub coalesced: f64,
     /// Write amplification of each flash core; empty for a single core and for arrays.
@@ -53,6 +56,9 @@ impl Serialize for WriteAmplification {
         if let Some(finish) = &self.finish {
             map.serialize_entry("finish", finish)?;
         }
+        if let Some(random_write) = &self.random_write {
+            map.serialize_entry("random_write", random_write)?;
+        }
         if self.coalesced != 0.0 {
             map.serialize_entry("coalesced", &self.coalesced)?;
         }
@@ -72,6 +78,9 @@ pub struct FlashOperations {
     pub erases: u64,
     pub multi_plane_programs: u64,
     pub suspends: u64,
+    /// Program units that relocation copied on the chip; absent: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_chip_copies: u64,
     pub by_cause: FlashByCause,
 }
 
@@ -133,9 +142,15 @@ pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> 
     let slots = (counts.written[ProgramCause::Host] + counts.drives.coalesced_writes)
         * facts.ssd.config().ftl.mapping_unit.0;
     let finish = facts.ssd.first().zones_view().map(|zones| zones.counts().finish_bytes);
+    let areas = facts.ssd.first().zones_view().filter(|zones| zones.table().random_write().is_some());
+    let random_write = areas.map(|zones| {
+        let counts = zones.counts();
+        i128::from(counts.committed_bytes) - i128::from(counts.area_bytes)
+    });
     let partial = i128::from(slots)
         - i128::from(counts.drives.host_bytes_written)
-        - i128::from(finish.unwrap_or_default());
+        - i128::from(finish.unwrap_or_default())
+        - random_write.unwrap_or_default();
     Some(WriteAmplification {
         total: counts.programmed_bytes as f64 / host,
         causes,
@@ -143,6 +158,7 @@ pub(crate) fn amplification(facts: &RunFacts<'_>) -> Option<WriteAmplification> 
         coalesced,
         array,
         finish: finish.map(|bytes| bytes as f64 / host),
+        random_write: random_write.map(|bytes| bytes as f64 / host),
         by_core: facts.measured.by_core.clone(),
     })
 }
@@ -160,6 +176,7 @@ pub(super) fn flash_of(counts: &DriveCounts, config: &SsdConfig) -> FlashOperati
         erases: drives.erases,
         multi_plane_programs: drives.multi_plane_programs,
         suspends: drives.suspends,
+        on_chip_copies: drives.on_chip_copies,
         by_cause: FlashByCause {
             reads: drives.reads,
             programs: counts.written.map(|units| units as f64 * per_unit),

@@ -8,7 +8,7 @@ use outlast_units::Bytes;
 use serde::Serialize;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -30,12 +30,32 @@ pub struct ZonesFigures {
     pub filled: u64,
     /// Bytes that finishes have written into the rest of zones: part of the bytes programmed, and none of the host's.
     pub finish_bytes: u64,
+    /// Random write areas; absent where zones have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_write: Option<RandomWriteFigures>,
     /// Superblocks that resets have had erased.
     pub reset_superblocks: u64,
     /// Commands refused, by the specification's name of the error; empty where none was.
     pub refused: BTreeMap<&'static str, u64>,
     /// Latencies of the commands that change states.
     pub latency_us: ZoneLatencies,
+}
+
+/// Random write areas of the zones of a drive.
+#[derive(Clone, Debug, Serialize)]
+pub struct RandomWriteFigures {
+    /// Zones that have an area at the end.
+    pub zones: u32,
+    /// Zones opened with an area, over the measured time, as all that follows.
+    pub opened: u64,
+    /// Commits by command.
+    pub commits: u64,
+    /// Commits by writes beyond an area.
+    pub implicit_commits: u64,
+    /// Bytes that the host wrote to areas, with what it wrote again.
+    pub host_bytes: u64,
+    /// Bytes committed to flash, with zeroes where nothing was written.
+    pub committed_bytes: u64,
 }
 
 /// Latencies by action; absent where none completed.
@@ -46,6 +66,8 @@ pub struct ZoneLatencies {
     pub close: Option<LatencyFigures>,
     pub finish: Option<LatencyFigures>,
     pub reset: Option<LatencyFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<LatencyFigures>,
 }
 
 /// Zones of the drive; `None` where it has none.
@@ -73,6 +95,14 @@ pub(crate) fn zones(facts: &RunFacts<'_>) -> Option<ZonesFigures> {
         reset: of(ZoneAction::Reset),
         filled: counts.filled,
         finish_bytes: counts.finish_bytes,
+        random_write: table.random_write().map(|_| RandomWriteFigures {
+            zones: table.areas(),
+            opened: of(ZoneAction::OpenRandom),
+            commits: of(ZoneAction::Commit),
+            implicit_commits: counts.implicit_commits,
+            host_bytes: counts.area_bytes,
+            committed_bytes: counts.committed_bytes,
+        }),
         reset_superblocks: counts.reset_superblocks,
         refused: refused.filter(|&(_, count)| count != 0).collect(),
         latency_us: ZoneLatencies {
@@ -80,6 +110,7 @@ pub(crate) fn zones(facts: &RunFacts<'_>) -> Option<ZonesFigures> {
             close: latency(ZoneAction::Close),
             finish: latency(ZoneAction::Finish),
             reset: latency(ZoneAction::Reset),
+            commit: latency(ZoneAction::Commit),
         },
     })
 }

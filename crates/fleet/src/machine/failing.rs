@@ -136,14 +136,17 @@ impl FleetMachine<'_> {
         for one in &fleet.plan.contagion {
             if self.rng.unit() < one.probability {
                 let neighbours = fleet.neighbours(drive, one.scope);
-                let other = neighbours[self.rng.below(neighbours.len() as u64) as usize];
-                let at = self.now + self.rng.unit() * one.window;
-                if other != drive {
-                    self.push(
-                        at,
-                        FleetChange::Contagion { drive: other, age: self.drives[other as usize].age_number },
-                    );
+                if neighbours.len() < 2 {
+                    continue;
                 }
+                // One of the others: the last takes the place of the drive itself.
+                let mut other = neighbours[self.rng.below(neighbours.len() as u64 - 1) as usize];
+                if other == drive {
+                    other = neighbours[neighbours.len() - 1];
+                }
+                let at = self.now + self.rng.unit() * one.window;
+                let age = self.drives[other as usize].age_number;
+                self.push(at, FleetChange::Contagion { drive: other, age });
             }
         }
     }

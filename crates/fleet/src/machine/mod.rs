@@ -6,6 +6,7 @@
 
 mod failing;
 mod repairing;
+mod sharing;
 mod tally;
 
 use crate::event::{FleetChange, FleetEvent};
@@ -46,6 +47,15 @@ pub struct FleetMachine<'a> {
     at_level: Vec<u32>,
     /// When the repair crew is free: of each group, or of the fleet.
     crews: Vec<f64>,
+    /// Rebuilds that have been planned and are not over; none unless they share bandwidth.
+    rebuilds: Vec<sharing::ActiveRebuild>,
+    /// Number of the last rebuild, and that of each missing piece.
+    rebuild_number: u32,
+    owner: Vec<u32>,
+    /// True while rebuilds of other groups are played with this one; the number of such a time; true before it.
+    is_met: bool,
+    meeting: u32,
+    is_warming: bool,
     losses: Vec<GroupLoss>,
     /// Moment and drive of every failure, in order of time; dies that drives repair are none.
     failures: Vec<(f64, u32)>,
@@ -88,6 +98,12 @@ impl<'a> FleetMachine<'a> {
             },
             at_level,
             crews: vec![0.0; if fleet.is_disjoint { groups } else { 1 }],
+            rebuilds: Vec::new(),
+            rebuild_number: 0,
+            owner: Vec::new(),
+            is_met: false,
+            meeting: 0,
+            is_warming: false,
             losses: Vec::new(),
             failures: Vec::new(),
         };
@@ -125,6 +141,17 @@ impl<'a> FleetMachine<'a> {
     /// Plays until `end` in hours.
     pub fn run(&mut self, end: f64) {
         while self.step(end, UnreadableData::Drawn) {}
+    }
+
+    /// Plays at most `most` events until `end` in hours; false if it has come to the end.
+    pub(crate) fn run_events(&mut self, end: f64, most: u64) -> bool {
+        (0..most).all(|_| self.step(end, UnreadableData::Drawn))
+    }
+
+    /// Losses since they were taken last. Failures are forgotten with them.
+    pub(crate) fn take_losses(&mut self) -> Vec<GroupLoss> {
+        self.failures.clear();
+        std::mem::take(&mut self.losses)
     }
 
     /// Other chance from here on: as if the machine had met another future.
@@ -211,6 +238,9 @@ impl<'a> FleetMachine<'a> {
                 self.return_piece(piece, unreadable);
             }
             FleetChange::PieceEnd { .. } => {}
+            FleetChange::RebuildBegin { number } => self.run_rebuild(number),
+            FleetChange::ElsewhereEnd { number } => self.end_elsewhere(number, event.at),
+            FleetChange::ElsewhereFailure { meeting } => self.fail_elsewhere(meeting),
             FleetChange::Contagion { drive, age } => {
                 if self.drives[drive as usize].age_number == age && self.drives[drive as usize].missing == 0 {
                     self.tally.contagions += 1;

@@ -35,7 +35,10 @@ impl FleetMachine<'_> {
         }
         let (start, whole) = match by_drive {
             Some(hours) => (self.now, self.lasting(hours)),
-            None => self.book(order[0]),
+            None => {
+                self.meet_elsewhere();
+                self.book(order[0])
+            }
         };
         let count = fleet.pieces_of(drive).len().max(order.len()) as f64;
         for (index, &piece) in order.iter().enumerate() {
@@ -49,6 +52,9 @@ impl FleetMachine<'_> {
                     index,
                 );
             }
+        }
+        if by_drive.is_none() {
+            self.begin_rebuild(drive, order, start);
         }
     }
 
@@ -88,6 +94,8 @@ impl FleetMachine<'_> {
         let soon = self.now + delay + each * (index as f64 + 1.0);
         for other in (first..first + width).filter(|&other| other != piece) {
             let end = self.ends[other as usize];
+            let soon =
+                self.now + (soon - self.now) * self.slowdown_of(self.fleet.plan.groups[other as usize]);
             if self.missing[group] >> (other - first) & 1 == 1 && end.is_finite() && end > soon {
                 self.set_end(other, soon);
             }
@@ -134,11 +142,21 @@ impl FleetMachine<'_> {
         self.at_level[before.count_ones() as usize - 1] += 1;
         self.gone[group] &= self.missing[group] != 0;
         let drive = plan.groups[piece as usize];
+        self.note_return(piece);
+        if self.at_level[0] as usize == self.fleet.groups() {
+            self.leave_elsewhere();
+        }
         self.tally.pieces_rebuilt += u64::from(!self.drives[drive as usize].stays);
         self.drives[drive as usize].missing -= 1;
-        if self.drives[drive as usize].missing == 0 && !std::mem::take(&mut self.drives[drive as usize].stays)
-        {
-            self.install(drive);
+        if self.drives[drive as usize].missing == 0 {
+            let stays = std::mem::take(&mut self.drives[drive as usize].stays);
+            let age = self.now - self.drives[drive as usize].installed_at;
+            // One that was repairing a die when it came of age is replaced now.
+            let retires = plan.retire_at.is_some_and(|most| age >= most);
+            self.tally.retirements += u64::from(stays && retires);
+            if !stays || retires {
+                self.install(drive);
+            }
         }
     }
 

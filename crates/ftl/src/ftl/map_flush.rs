@@ -41,14 +41,17 @@ impl Ftl {
         let Some(stream) = self.space.streams().map() else { return };
         while self.pages.needs_map_flush(&self.space) && !self.space.is_read_only() {
             if self.space.frontiers()[stream].is_full() && self.make_space_for_map(stream).is_err() {
-                break;
+                self.pages.stop_map_flush();
+                return;
             }
             if let Some((_, pu)) = self.flush_map() {
                 self.programmed(pu);
                 self.program_parity(stream);
             }
         }
-        self.pages.stop_map_flush();
+        if self.pages.needs_map_flush(&self.space) {
+            self.pages.stop_map_flush();
+        }
     }
 
     /// True if a flush of the mapping table is under way, or is to begin.

@@ -2,6 +2,7 @@
 
 use crate::bits::{lowest, lowest_of_more};
 use crate::ftl::Ftl;
+use crate::layout::DieLane;
 use crate::pages::UnitRun;
 use outlast_decisions::SuperblockState;
 use outlast_units::{Ppn, Pu, PuWithin, Stream, SuperblockId, count_few};
@@ -159,6 +160,21 @@ impl Ftl {
                 self.program_parity(stream);
             }
         }
+    }
+
+    /// The lane on which `stream` goes on in its open superblock, if it begins a program unit there and leaves none out.
+    pub fn next_whole_lane(&self, stream: Stream) -> Option<DieLane> {
+        let (frontier, layout) = (&self.space.frontiers()[stream], self.space.layout());
+        let is_whole =
+            !frontier.is_full() && !frontier.is_broken() && frontier.left_in_pu() == layout.units_per_pu();
+        is_whole.then(|| layout.place(layout.pu_of(frontier.next()).0).lane)
+    }
+
+    /// The data of program unit `from` is copied to `to` on the chip.
+    pub fn count_copy(&mut self, from: Pu, to: Pu) {
+        let layout = self.space.layout();
+        let (from, to) = (layout.superblock_of_pu(from), layout.superblock_of_pu(to));
+        self.space.count_copy(from, to);
     }
 
     /// Valid units of program unit `pu_within` of a superblock in any state, a bit each.

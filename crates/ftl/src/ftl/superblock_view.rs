@@ -30,6 +30,11 @@ impl<'a> SuperblockView<'a> {
         self.ftl.space.superblocks().mode(self.id)
     }
 
+    /// Copies on the chip that data in a superblock has been through at most, one after another.
+    pub fn copies(self) -> u8 {
+        self.ftl.space.superblocks().copies(self.id)
+    }
+
     /// Class of the data of a superblock.
     #[inline]
     pub fn class(self) -> u8 {

@@ -4,7 +4,7 @@ use crate::mount::{ENTRY_BYTES, MAPPED_BYTES, OWNER_BYTES, OnFlash, rebuild};
 use crate::pages::PageTable;
 use crate::space::FlashSpace;
 use outlast_decisions::SuperblockState;
-use outlast_units::{BlockIndex, Bytes, Lpn, Pu, SuperblockId, to_count, to_length};
+use outlast_units::{BlockIndex, Bytes, Lpn, Ppn, Pu, SuperblockId, to_count, to_length};
 
 /// Settings by which a mount finds the mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct MountOptions {
     pub checkpoint_every: Option<Bytes>,
     /// True if a superblock that is full keeps the owners of its units in one list; else the spare areas of all its pages are read.
     pub lists: bool,
+    /// True if the mapping table does not fit in memory.
+    pub reads_table: bool,
 }
 
 /// Reads of a mount. Pages outside superblocks are spread over the dies.
@@ -30,6 +32,10 @@ pub struct MountReads {
     pub spare_areas: Vec<Pu>,
     /// Pages to which the buffer was written when power failed.
     pub dump: u64,
+    /// Pages with the directory of a mapping table that does not fit in memory: the place of each of its pages.
+    pub directory: u64,
+    /// Slots of those pages of the table whose entries have changed since: what is found elsewhere is put into them.
+    pub map_pages: Vec<Ppn>,
 }
 
 impl PageTable {
@@ -131,6 +137,10 @@ impl PageTable {
             } else {
                 reads.spare_areas.extend(Self::used_up(space, superblock));
             }
+        }
+        if options.reads_table {
+            reads.directory = pages(u64::from(self.map_pages()) * MAPPED_BYTES);
+            reads.map_pages = self.stale_map_pages(space).collect();
         }
         if dump {
             let units = flash.in_memory().count() as u64;

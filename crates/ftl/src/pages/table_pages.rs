@@ -74,6 +74,14 @@ impl PageTable {
         self.maps.as_ref().map_or(Ppn::NONE, |maps| self.lookup(maps.lpn(page)))
     }
 
+    /// Slots on flash of those pages of the table that are dirty.
+    pub(crate) fn stale_map_pages(&self, space: &FlashSpace) -> impl Iterator<Item = Ppn> {
+        let dirty = self.maps.iter().flat_map(|maps| (0..maps.count()).filter(|&page| maps.is_dirty(page)));
+        dirty
+            .map(|page| self.map_page_slot(page))
+            .filter(|&slot| slot.is_some() && space.pus().is_programmed(slot))
+    }
+
     /// Page `page` of the table leaves the cache.
     pub(crate) fn evict_map_page(&mut self, page: u32) {
         if let Some(maps) = &mut self.maps {

@@ -197,6 +197,11 @@ impl FlashSpace {
         &self.pus.superblocks
     }
 
+    /// Data of superblock `from` has been copied on the chip to superblock `to`.
+    pub(crate) fn count_copy(&mut self, from: SuperblockId, to: SuperblockId) {
+        self.pus.superblocks.count_copy(from, to);
+    }
+
     #[inline]
     pub(crate) fn frontiers(&self) -> &StreamFrontiers {
         &self.frontiers

@@ -37,6 +37,7 @@ impl SuperblockTable {
         self.state[superblock] = SuperblockState::Open;
         self.to_come[superblock] = pus;
         self.mode[superblock] = mode;
+        self.copies[superblock] = 0;
         self.cached += u32::from(mode != ModeId::FIRST);
         self.programmed.clear_range(superblock.0 * self.pus, self.pus);
         self.opened_by[superblock] = stream;

@@ -108,6 +108,11 @@ impl ErrorLaw {
         }
     }
 
+    /// True if rates are looked up in a table.
+    pub(super) fn is_table(&self) -> bool {
+        self.grid.is_some()
+    }
+
     /// ln of the page-type factor of a row; absent: the greatest.
     pub(super) fn ln_factor(&self, row: Option<Row>) -> f64 {
         row.map_or(self.worst_ln_factor, |row| self.row_ln_factor[row.index()])

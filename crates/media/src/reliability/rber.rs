@@ -115,7 +115,7 @@ impl RberModel {
 
     /// The model with all rates multiplied by `factor`; those of a grid are held at 0.5.
     #[must_use]
-    pub(super) fn scaled(&self, factor: f64) -> Self {
+    pub fn scaled(&self, factor: f64) -> Self {
         match self {
             Self::PowerLaw(law) => Self::PowerLaw(PowerLaw {
                 epsilon: law.epsilon * factor,

@@ -10,6 +10,8 @@ pub(crate) struct ReportedZone {
     pub(crate) capacity: u64,
     pub(crate) start: u64,
     pub(crate) write_pointer: u64,
+    /// ZRWA Valid.
+    pub(crate) has_area: bool,
 }
 
 impl WireCommand {
@@ -56,6 +58,7 @@ pub(crate) fn reported(page: &[u8]) -> (u64, Vec<ReportedZone>) {
             capacity: long(at + 8),
             start: long(at + 16),
             write_pointer: long(at + 24),
+            has_area: page[at + 2] & 1 << 3 != 0,
         }
     };
     let places = (64..).step_by(64).take_while(|at| at + 64 <= page.len());

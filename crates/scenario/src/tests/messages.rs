@@ -239,7 +239,7 @@ fn limits_of_precondition_and_run_are_checked() {
     for (name, value) in bad {
         let message = small_with(&[(name, value)]).unwrap_err().to_string();
         assert!(
-            message.starts_with(&format!("override: {name} = ")) && message.contains("must be"),
+            message.starts_with(&format!("overrides: {name} = ")) && message.contains("must be"),
             "{message}"
         );
     }

@@ -84,12 +84,12 @@ fn elements_of_lists_are_set_by_index() {
 #[test]
 fn bad_overrides_are_named() {
     let message = small_with(&[("device.geometry.chanels", "2")]).unwrap_err().to_string();
-    assert_eq!(message, "override: device.geometry.chanels: unknown setting; did you mean `channels`?");
+    assert_eq!(message, "overrides: device.geometry.chanels: unknown setting; did you mean `channels`?");
     let message = small_with(&[("device.ftl.mapping_unit", "-4096")]).unwrap_err().to_string();
-    assert_eq!(message, "override: device.ftl.mapping_unit = -4096: size -4096 is negative; the least is 0");
+    assert_eq!(message, "overrides: device.ftl.mapping_unit = -4096: size -4096 is negative; the least is 0");
     let message = small_with(&[("device.controller.flash_cores", "3")]).unwrap_err().to_string();
     assert!(
-        message.starts_with("override: device.controller.flash_cores = 3: must divide the 2 dies"),
+        message.starts_with("overrides: device.controller.flash_cores = 3: must divide the 2 dies"),
         "{message}"
     );
     for name in ["", ".", "a..b", "a[", "a[x]", "a[0", "a]0[", "a[0]b", "a[99999999999]", "a[70000]"] {

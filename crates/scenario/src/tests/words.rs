@@ -18,12 +18,66 @@ fn words_of_the_field_are_answered_with_our_names() {
 }
 
 #[test]
+fn names_are_known_however_they_are_written_and_wherever_they_stand() {
+    for (name, answer) in [
+        ("device.geometry.num_channels", "did you mean `channels`?"),
+        ("device.geometry.channelCount", "did you mean `channels`?"),
+        ("device.geometry.pagesPerBlock", "did you mean `pages_per_block`?"),
+        ("device.geometry.PAGE-SIZE", "did you mean `page_size`?"),
+        ("flashChannelCount", "did you mean `device.geometry.channels`"),
+        ("device.ftl.gc.GC-Exec-Threshold", "did you mean `device.ftl.gc.start_free`"),
+        ("device.ftl.gc_exec_treshold", "did you mean `device.ftl.gc.start_free`"),
+        ("device.timing.page_read_latency_ns", "did you mean `device.timing.read`?"),
+        ("channels", "did you mean `device.geometry.channels`?"),
+        ("device.pages_per_block", "did you mean `device.geometry.pages_per_block`?"),
+        ("workload.synthetic.start_free", "did you mean `device.ftl.gc.start_free`?"),
+        ("device.slc_cache.size", "did you mean `device.slc_cache.static_size`?"),
+        ("device.pslc", "did you mean `device.slc_cache`"),
+        ("device.ftl.cmt", "did you mean `device.ftl.map_cache`"),
+        ("device.ftl.map_cache.cmt_capacity", "did you mean `device.ftl.map_cache.size`?"),
+        ("device.heat.tmt1", "did you mean `device.heat.throttle`"),
+        ("device.heat.ambient_temp", "did you mean `device.heat.ambient` (in °C)?"),
+        ("device.energy.idle_power", "did you mean `device.energy.idle_watts` (in W)?"),
+        ("device.zones.zone_size", "did you mean `device.zones.size`"),
+        ("device.zones.mor", "did you mean `device.zones.max_open`?"),
+        ("device.fdp", "did you mean `device.placement`"),
+        ("device.placement.nruh", "did you mean `[[device.placement.configurations]] handles`?"),
+        ("workload.zoned.max_open_zones", "did you mean `workload.zoned.zones_in_flight`?"),
+        ("array.raid_devices", "did you mean `array.members`?"),
+        ("array.background.speed_limit_min", "did you mean `array.background.min_rate`?"),
+    ] {
+        let message = small_with(&[(name, "7")]).unwrap_err().to_string();
+        assert!(message.contains(answer) && message.contains("unknown setting"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn values_of_other_programs_are_answered_with_ours() {
+    for (name, value, answer) in [
+        ("device.ftl.gc.policy", "RGA", "`d-choices`"),
+        ("device.ftl.gc.policy", "CostBenefit", "`cost-benefit`"),
+        ("device.ftl.gc.policy", "greddy", "`greedy`"),
+        ("workload.synthetic.pattern", "randwrite", "`uniform`"),
+        ("workload.synthetic.pattern", "zipfian", "`zipf`"),
+        ("device.controller.write_cache", "write-through", "`off`"),
+        ("device.controller.queues.arbitration", "WRR", "`weighted`"),
+        ("array.level", "RAID-5", "`raid5`"),
+        ("array.level", "raidz2", "`raid6`"),
+        ("workload.trace.format", "blktrace", "`blkparse`"),
+    ] {
+        let message = small_with(&[(name, value)]).unwrap_err().to_string();
+        let wanted = format!("{name} = \"{value}\": unknown choice; did you mean {answer}?");
+        assert!(message.contains(&wanted), "{message}");
+    }
+    let message = small_with(&[("device.ftl.gc.policy", "wombat")]).unwrap_err().to_string();
+    assert!(message.contains("known are greedy"), "{message}");
+}
+
+#[test]
 fn every_word_of_the_field_means_a_setting_that_there_is() {
+    let names = crate::schema::setting_names();
     for setting in crate::synonyms::settings() {
-        // A name that there is complains of this value, or takes it; it is never unknown.
-        let found = small_with(&[(setting, "{}")]);
-        let message = found.err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(!message.contains("unknown setting"), "{setting}: {message}");
+        assert!(names.contains(&setting), "{setting}");
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn tear(
         return Ok(());
     }
     if matches!(action, PowerAction::On) {
-        return Err("shorn and torn belong to cut and off".to_owned());
+        return Err("`shorn` and `torn` are for cut and off only".to_owned());
     }
     if device.is_off() {
         return Err(RefusedInput::Off.to_string());
@@ -41,7 +41,7 @@ pub(super) fn switch(
 ) -> Result<Value, String> {
     let now = service.now;
     let (power, back) = match (action, span) {
-        (PowerAction::On, Some(_)) => return Err("for belongs to cut and off".to_owned()),
+        (PowerAction::On, Some(_)) => return Err("`for` is for cut and off only".to_owned()),
         (PowerAction::On, None) => (PowerChange::On { force }, None),
         (PowerAction::Cut, None) => (PowerChange::Cut { force }, None),
         (PowerAction::Off, None) => (PowerChange::Off, None),

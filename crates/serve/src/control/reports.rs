@@ -16,7 +16,7 @@ use crate::session::{CLIENTS_MEMORY_LIMIT, ClientSessions, ExportTarget};
 use crate::statistics::NamespaceStatistics;
 
 pub(super) fn smart(device: &ServedDevice, format: SmartFormat, column: usize) -> Result<Value, String> {
-    let no_drive = || format!("device = {column}: there is no drive");
+    let no_drive = || format!("device = {column}: there is no such drive");
     let log = || device.health_log(column).ok_or_else(no_drive);
     // The summary covers all drives, but a request for a drive that is not there is refused in every format.
     if column > 0 {
@@ -76,7 +76,7 @@ pub(super) fn lba_status(
     let capacity = device.member_capacity().max(device.identify().capacity).0;
     let sectors = length.min(capacity.saturating_sub(offset)) / SECTOR_BYTES;
     let runs = device.lba_status(column, Lba(offset / SECTOR_BYTES), sectors);
-    let runs = runs.ok_or_else(|| format!("device = {column}: there is no drive"))?;
+    let runs = runs.ok_or_else(|| format!("device = {column}: there is no such drive"))?;
     let bytes = |run: &LbaRun| {
         json!({
             "offset": run.lba.0 * SECTOR_BYTES,

@@ -30,6 +30,9 @@ pub(crate) struct HandleState {
     pub(crate) reclaim_units: u64,
     /// Bytes that still fit into the reclaim units that it refers to.
     pub(crate) remaining_bytes: u64,
+    /// Nanoseconds until it leaves its reclaim unit for the time limit of that; absent where none is begun, or there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remaining_ns: Option<u64>,
 }
 
 impl ServedDevice {
@@ -39,7 +42,9 @@ impl ServedDevice {
         let is_placed = scenario.array.is_none() && scenario.device.placement.is_some();
         let view = PlacementView::of(self.service.drive(0).filter(|_| is_placed)?);
         let unit = scenario.device.ftl.mapping_unit.0;
-        let handles = view.figures().into_iter().map(|own| HandleState {
+        let times = view.unit_times(self.now).into_iter().chain(std::iter::repeat(None));
+        let handles = view.figures().into_iter().zip(times).map(|(own, time)| HandleState {
+            remaining_ns: time.map(|time| time.0),
             host_bytes: own.counts.host_units * unit,
             moved_bytes: own.counts.moved_units * unit,
             reclaim_units: own.counts.reclaim_units,
@@ -53,7 +58,7 @@ impl ServedDevice {
         })
     }
 
-    /// Bytes of a reclaim unit, a superblock of each flash core, as codes are now; 0 without flexible data placement.
+    /// Bytes of a superblock of each flash core, of which reclaim units consist, as codes are now; 0 without flexible data placement.
     pub(crate) fn reclaim_unit(&self) -> Bytes {
         let scenario = self.scenario();
         let drive = self.service.drive(0).filter(|_| scenario.device.placement.is_some());

@@ -145,7 +145,7 @@ pub(super) fn list(folder: &ImageFolder) -> Result<(Vec<u32>, Vec<OsString>), Im
         } else if let Some(segment) = number_of(&path) {
             finished.push(segment);
         } else {
-            return Err(ImageError::Foreign { path, why: "is no checkpoint".to_owned() });
+            return Err(ImageError::Foreign { path, why: "is not a checkpoint of this image".to_owned() });
         }
     }
     finished.sort_unstable();

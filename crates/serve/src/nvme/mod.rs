@@ -11,11 +11,12 @@ use std::slice;
 use std::sync::Arc;
 
 use outlast_nvme::{
-    FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, SubsystemFacts,
-    TargetOffer, ZoneFacts,
+    ConfigurationFacts, FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
+    PortFacts, RandomAreaFacts, SubsystemFacts, TargetOffer, ZoneFacts,
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::{HandleIsolation, PlacementConfig};
+use outlast_units::{Nanos, SECTOR_BYTES};
 
 use crate::net::ListenAddress;
 use crate::protocol::{
@@ -119,12 +120,25 @@ fn zone_facts(zones: ExportZones, block: u64, namespaces: usize) -> ZoneFacts {
         capacity: zones.capacity.0 / block,
         most_active: share(zones.limits.active),
         most_open: share(zones.limits.open),
+        random: zones.random.map(|areas| {
+            let blocks = |sectors: u64| u16::try_from(sectors * SECTOR_BYTES / block).unwrap_or(u16::MAX);
+            RandomAreaFacts {
+                size: blocks(areas.size),
+                granularity: blocks(areas.granularity),
+                zones: share(areas.zones),
+            }
+        }),
     }
 }
 
 /// Placement identifiers of a drive: the numbers of the places in its list of handles.
 fn identifiers(placement: &PlacementConfig) -> Vec<u16> {
     (0..placement.handle_list().len() as u16).collect()
+}
+
+/// Seconds, rounded up: 0 stands for no limit.
+pub(super) fn whole_seconds(time: Nanos) -> u32 {
+    u32::try_from(time.0.div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
 
 fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> PlacementFacts {
@@ -136,10 +150,13 @@ fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> Placemen
         configurations: placement
             .configurations
             .iter()
-            .map(|own| own.handles.iter().map(kind).collect())
+            .map(|own| ConfigurationFacts {
+                handles: own.handles.iter().map(kind).collect(),
+                reclaim_unit_bytes: facts.reclaim_unit.0 * u64::from(own.superblocks),
+                time_limit_s: own.time_limit.map_or(0, whole_seconds),
+            })
             .collect(),
         enabled: placement.configuration,
-        reclaim_unit_bytes: facts.reclaim_unit.0,
         handles: placement.handle_list(),
     }
 }

@@ -10,9 +10,9 @@ use outlast_nvme::{
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::UNKNOWN_IDENTIFIER;
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
-use super::zones;
+use super::{whole_seconds, zones};
 use crate::protocol::{
     BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind, HealthPage, RequestFailure, RequestTag,
     SessionEnd, SessionEvent, WireSession,
@@ -175,10 +175,18 @@ fn placement_report(report: &crate::device::PlacementReport) -> PlacementReport 
         media_bytes_erased: statistics.media_bytes_erased,
         events: [
             events.reclaim_unit_not_fully_written,
+            events.reclaim_unit_time_limit_exceeded,
+            events.reset_modified_handles,
             events.invalid_placement_identifier,
             events.media_reallocated,
+            events.implicitly_modified_handle,
         ],
         remaining_bytes: report.handles.iter().map(|handle| handle.remaining_bytes).collect(),
+        remaining_s: report
+            .handles
+            .iter()
+            .map(|handle| handle.remaining_ns.map_or(0, |time| whole_seconds(Nanos(time))))
+            .collect(),
     }
 }
 

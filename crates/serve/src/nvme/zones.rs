@@ -29,6 +29,8 @@ pub(super) fn action(action: outlast_nvme::ZoneSendAction) -> ZoneAction {
         Wire::Open => ZoneAction::Open,
         Wire::Reset => ZoneAction::Reset,
         Wire::Offline => ZoneAction::Offline,
+        Wire::OpenRandom => ZoneAction::OpenRandom,
+        Wire::Commit => ZoneAction::Commit,
     }
 }
 
@@ -43,6 +45,7 @@ pub(super) fn reports(list: &ZoneList) -> ZoneReports {
         offset: zone.start.0 * SECTOR_BYTES,
         state: state(zone.state),
         write_pointer: write_offset(zone),
+        has_area: zone.has_area,
     };
     ZoneReports { count: list.count, zones: list.zones.iter().map(report).collect() }
 }
@@ -59,5 +62,7 @@ pub(super) fn refusal(error: ZoneError) -> ZoneRefusal {
         ZoneError::TooManyActive => ZoneRefusal::TooManyActive,
         ZoneError::TooManyOpen => ZoneRefusal::TooManyOpen,
         ZoneError::InvalidTransition => ZoneRefusal::InvalidTransition,
+        ZoneError::InvalidOperation => ZoneRefusal::InvalidOperation,
+        ZoneError::NoRandomWriteArea => ZoneRefusal::NoRandomWriteArea,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::BitOr;
 
-use outlast_device::ZoneLimits;
+use outlast_device::{RandomWriteAreas, ZoneLimits};
 use outlast_settings::placement::PlacementConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
 use thiserror::Error;
@@ -104,6 +104,8 @@ pub(crate) struct ExportZones {
     pub(crate) block: Bytes,
     /// Most active and most open zones.
     pub(crate) limits: ZoneLimits,
+    /// Random write areas, if zones can have them.
+    pub(crate) random: Option<RandomWriteAreas>,
 }
 
 /// A namespace of an export: a range of its bytes.

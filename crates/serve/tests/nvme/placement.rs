@@ -176,7 +176,7 @@ fn a_handle_update_gives_an_empty_reclaim_unit_and_events_are_logged_once_enable
     io.run(WireCommand::write(0, bytes(8, 1), false).placed(9)).unwrap();
     assert_eq!(events(&mut admin), [0; 0], "not enabled");
     let feature = |set: u8, types: &[u8]| {
-        let asked = (types.len().max(3) as u32) << 16;
+        let asked = (types.len().max(6) as u32) << 16;
         WireCommand::new(
             set,
             1,
@@ -185,13 +185,13 @@ fn a_handle_update_gives_an_empty_reclaim_unit_and_events_are_logged_once_enable
     };
     let supported = |admin: &mut SocketLink| {
         let (count, page) = admin.run(feature(0x0A, &[]).returning(16)).unwrap();
-        assert_eq!(count, 3);
-        page[..6].to_vec()
+        assert_eq!(count, 6);
+        page[..12].to_vec()
     };
-    assert_eq!(supported(&mut admin), [0, 0, 3, 0, 0x80, 0]);
+    assert_eq!(supported(&mut admin), [0, 0, 1, 0, 2, 0, 3, 0, 0x80, 0, 0x81, 0]);
     assert_eq!(admin.run(feature(0x09, &[0x55]).with_data(vec![0x55])).unwrap_err(), 0x002);
     admin.run(feature(0x09, &[0, 3]).with_data(vec![0, 3])).unwrap();
-    assert_eq!(supported(&mut admin), [0, 1, 3, 1, 0x80, 0]);
+    assert_eq!(supported(&mut admin), [0, 1, 1, 0, 2, 0, 3, 1, 0x80, 0, 0x81, 0]);
     assert_eq!(events(&mut admin), [0; 0], "what was before it was enabled is none");
     io.run(WireCommand::write(8, bytes(8, 1), false).placed(9)).unwrap();
     io.run(WireCommand::flush()).unwrap();
@@ -221,4 +221,30 @@ fn a_drive_without_handles_advertises_and_answers_nothing_of_them() {
     assert_eq!(admin.run(WireCommand::new(0x0A, 0, [0x1D, 1, 0, 0, 0, 0])).unwrap_err(), 0x002);
     assert_eq!(io.run(WireCommand::handle_status(64)).unwrap_err(), 0x001);
     assert_eq!(io.run(WireCommand::write(0, bytes(8, 1), false).placed(0)).unwrap_err(), 0x002);
+}
+
+/// A configuration of reclaim units of two superblocks with a time limit: what is told of it, and of the time that is left.
+#[test]
+fn the_size_and_the_time_limit_of_reclaim_units_are_told() {
+    let placed = text().replace(
+        "handles = [\"initially-isolated\", \"persistently-isolated\"",
+        "superblocks = 2\ntime_limit = \"90s\"\nhandles = [\"initially-isolated\", \"persistently-isolated\"",
+    );
+    let served = NvmeServer::new(&placed);
+    let mut admin = served.admin(HOST, LinkWishes::default());
+    let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
+    let page = group_log(&mut admin, 0x20, 512);
+    let second = &page[16 + 72..];
+    assert_eq!((long(second, 16), long(second, 24) as u32), (2 * 8 * 8 * 4096, 90), "RUNS, ERUTL");
+    assert_eq!((long(&page, 16 + 16), long(&page, 16 + 24) as u32), (8 * 8 * 4096, 0), "of the other one");
+    let status = |io: &mut SocketLink| {
+        let page = io.run(WireCommand::handle_status(64)).unwrap().1;
+        (u32::from_le_bytes(page[16 + 4..16 + 8].try_into().unwrap()), long(&page, 24))
+    };
+    assert_eq!(status(&mut io), (0, 0), "nothing is begun");
+    io.run(WireCommand::write(0, bytes(8, 1), false).placed(0)).unwrap();
+    io.run(WireCommand::flush()).unwrap();
+    let (time, blocks) = status(&mut io);
+    assert!((1..=90).contains(&time), "EARUTR is {time} s");
+    assert!(blocks < 2 * 8 * 8 * 8 && blocks > 8 * 8 * 8, "RUAMW is {blocks}");
 }

@@ -229,3 +229,54 @@ fn no_more_zones_are_open_or_active_than_is_told_and_select_all_acts_on_those_th
     assert_eq!(report(io, 1, true, 4096).0, 10);
     io.run(WireCommand::all_zones(RESET)).unwrap();
 }
+
+/// The page of Identify, the status codes and the attributes of random write areas, and what is in one is read, and written again.
+#[test]
+fn random_write_areas_are_those_of_the_specification() {
+    let scenario = ZONED.replace("\"volatile\"", "\"protected\"").replace(
+        "max_open = 2",
+        "max_open = 2\nrandom_write = { size = \"32KiB\", granularity = \"8KiB\", zones = 1 }",
+    );
+    let served = NvmeServer::new(&scenario);
+    let (mut admin, mut io) = links(&served, LinkWishes { in_capsule: 8192, ..LinkWishes::default() });
+    let io = &mut io;
+    let page = admin.run(WireCommand::identify(5, 1).with_dword(11, 2 << 24)).unwrap().1;
+    assert_eq!((page[2], number(&page, 44)), (1 << 1, 0), "OZCS, and NUMZRWA less one");
+    assert_eq!(page[48..53], [2, 0, 8, 0, 1], "ZRWAFG, ZRWASZ and ZRWACAP");
+    let (random, commit) = (1 << 9, 0x11);
+    io.run(WireCommand::zone_action(0, OPEN | random)).unwrap();
+    let zone = reported(&io.run(WireCommand::report_zones(0, 0, true, 128)).unwrap().1).1[0];
+    assert_eq!((zone.state, zone.has_area), (EXPLICIT, true));
+    for (lba, value) in [(3, 1), (0, 2), (3, 3)] {
+        io.run(WireCommand::write_long(lba, bytes(8, value))).unwrap();
+    }
+    assert_eq!(state(io, 0), (EXPLICIT, 0), "nothing is committed");
+    assert!(io.run(WireCommand::read_long(3, 1)).unwrap().1 == bytes(8, 3));
+    let cases = [
+        (WireCommand::append(0, bytes(8, 1)), 0x1B6, "an append"),
+        (WireCommand::write_long(16, bytes(8, 1)), 0x1BC, "behind the window"),
+        (WireCommand::zone_action(0, commit), 0x002, "half a granule"),
+        (WireCommand::zone_action(9, commit), 0x1B8, "behind the area"),
+        (WireCommand::zone_action(SIZE, commit), 0x002, "no area"),
+        (WireCommand::zone_action(SIZE, OPEN | random), 0x1B7, "one zone has an area"),
+        (WireCommand::all_zones(OPEN | random), 0x002, "for all zones"),
+        (WireCommand::zone_action(0, RESET | random), 0x002, "of a reset"),
+        (WireCommand::zone_action(1280, commit), 0x080, "behind the namespace"),
+    ];
+    for (command, expected, what) in cases {
+        assert_eq!(io.run(command).unwrap_err(), expected, "{what}");
+    }
+    io.run(WireCommand::zone_action(3, commit)).unwrap();
+    assert_eq!(state(io, 0), (EXPLICIT, 4));
+    io.run(WireCommand::write_long(12, bytes(8, 4))).unwrap();
+    assert_eq!(state(io, 0), (EXPLICIT, 6), "one block behind the area, two of a granule");
+    for (lba, value) in [(0, 2), (3, 3), (12, 4)] {
+        assert!(io.run(WireCommand::read_long(lba, 1)).unwrap().1 == bytes(8, value), "block {lba}");
+    }
+    assert!(io.run(WireCommand::read_long(1, 1)).unwrap().1 == vec![0; 4096], "nothing was written there");
+    assert_eq!(io.run(WireCommand::write_long(5, bytes(8, 1))).unwrap_err(), 0x1BC, "it is committed");
+    io.run(WireCommand::write_long(SIZE, bytes(8, 1))).unwrap();
+    io.run(WireCommand::zone_action(0, RESET)).unwrap();
+    assert_eq!(io.run(WireCommand::zone_action(SIZE, OPEN | random)).unwrap_err(), 0x1B6, "it is not empty");
+    io.run(WireCommand::zone_action(0, OPEN | random)).unwrap();
+}

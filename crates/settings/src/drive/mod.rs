@@ -154,6 +154,14 @@ impl SsdConfig {
             reliability.check_codeword(&self.geometry, self.ftl.mapping_unit)?;
         }
         if let Some(protection) = &self.protection {
+            if self.ftl.gc.on_chip_copies != 0 {
+                let limit = "cannot be combined with device.protection: parity is made of data that has come to the controller";
+                return Err(ConfigError::new(
+                    "device.ftl.gc.on_chip_copies",
+                    self.ftl.gc.on_chip_copies,
+                    limit,
+                ));
+            }
             protection.validate()?;
             protection.check_figures(self.reliability.is_some())?;
             protection.check_capacity(self.ftl.user_capacity(&self.geometry))?;
@@ -225,7 +233,9 @@ impl SsdConfig {
         if let Some(energy) = &self.energy {
             energy.validate(self.controller.link.is_some())?;
         }
-        let Some(heat) = &self.heat else { return Ok(()) };
+        let Some(heat) = &self.heat else {
+            return Ok(());
+        };
         if self.energy.is_none() {
             let limit = "needs device.energy, which says what heats the drive";
             return Err(ConfigError::new("device.heat.every", heat.every, limit));

@@ -2,12 +2,15 @@
 
 use super::SsdConfig;
 use crate::ftl::{GcRelocation, PuShape};
+use outlast_media::reliability::RberModel;
 use outlast_media::{CellMode, ConfigError, PageTimes, at_most_a_second};
 use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Most bits of a cell.
 const MOST_BITS: u8 = 8;
+/// Most that cells of the cache may err, relative to others.
+const MOST_ERROR_RATE: f64 = 10.0;
 
 /// An SLC cache. Writes of the host go to superblocks with few bits a cell, which take less time; what is in them is folded later: moved to superblocks
 /// with all bits.
@@ -48,6 +51,10 @@ pub struct SlcCacheConfig {
     /// P/E cycles after which a block that was used for the cache is retired. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<u32>,
+    /// Raw bit error rate of its cells relative to that of the cells outside it at equal wear, age and reads, above 0 and at most 10: fewer levels lie further
+    /// apart. Needs `reliability`. Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_rate: Option<f64>,
 }
 
 /// Course of a write of the host when the SLC cache is full.
@@ -73,10 +80,16 @@ impl SlcCacheConfig {
             one_shot: 1,
             read: self.read.clone(),
             program: self.program.clone(),
-            rber: None,
+            rber: self.rber(config),
             page_types: None,
             endurance: self.endurance,
         }
+    }
+
+    /// Error rates of its cells, where they are set apart from those of the others.
+    fn rber(&self, config: &SsdConfig) -> Option<RberModel> {
+        let (factor, reliability) = (self.error_rate?, config.reliability.as_ref()?);
+        reliability.rber_model().ok().map(|model| model.scaled(factor))
     }
 
     /// Page rows of a block that hold data in the cache: whole program operations outside it.
@@ -129,7 +142,23 @@ impl SlcCacheConfig {
         if self.endurance == Some(0) {
             return Err(ConfigError::new("device.slc_cache.endurance", 0, "must be at least 1"));
         }
+        self.check_errors(config)?;
         check_beside(config)
+    }
+
+    /// Checks how its cells err.
+    fn check_errors(&self, config: &SsdConfig) -> Result<(), ConfigError> {
+        if let Some(rate) = self.error_rate.filter(|&rate| !(rate > 0.0 && rate <= MOST_ERROR_RATE)) {
+            let limit = format!("must be above 0 and at most {MOST_ERROR_RATE}");
+            return Err(ConfigError::new("device.slc_cache.error_rate", rate, limit));
+        }
+        match self.error_rate {
+            Some(rate) if config.reliability.is_none() => {
+                let limit = "needs device.reliability: else no cell errs";
+                Err(ConfigError::new("device.slc_cache.error_rate", rate, limit))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_size(&self, config: &SsdConfig) -> Result<(), ConfigError> {

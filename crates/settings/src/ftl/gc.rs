@@ -6,6 +6,9 @@ use outlast_units::{Bytes, JsonSchema, Nanos};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// Most on-chip copies in a row.
+const MOST_COPIES: u8 = 15;
+
 /// When garbage collection runs and what it collects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -41,6 +44,16 @@ pub struct GcConfig {
     /// Where collection writes moved data. Default: "own".
     #[serde(skip_serializing_if = "GcRelocation::is_own")]
     pub relocation: GcRelocation,
+    /// How often in a row data may be moved within its die (on-chip copy, copyback): it is sensed and programmed without crossing the channel, and thus
+    /// without error correction, so that each copy adds the errors of its source. 1: data that a host wrote, as that of an SLC cache, is copied once, and
+    /// then goes through the controller. Default: 0, the chip does not do it. At most 15.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub on_chip_copies: u8,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(copies: &u8) -> bool {
+    *copies == 0
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -61,6 +74,7 @@ impl Default for GcConfig {
             reads: GcReads::MultiPlane,
             overlap: false,
             relocation: GcRelocation::Own,
+            on_chip_copies: 0,
         }
     }
 }
@@ -231,6 +245,18 @@ impl GcConfig {
         };
         if self.choices == 0 {
             return refused("choices", &0, "must be at least 1");
+        }
+        if self.on_chip_copies > MOST_COPIES {
+            let limit = format!("must be at most {MOST_COPIES}");
+            return refused("on_chip_copies", &self.on_chip_copies, &limit);
+        }
+        if self.on_chip_copies != 0 && self.relocation == GcRelocation::Host {
+            let limit = "needs device.ftl.gc.relocation other than \"host\": what the host writes comes over the channel";
+            return refused("on_chip_copies", &self.on_chip_copies, limit);
+        }
+        if self.on_chip_copies != 0 && self.reads == GcReads::Page {
+            let limit = "needs device.ftl.gc.reads = \"multi-plane\": whole program units are copied";
+            return refused("on_chip_copies", &self.on_chip_copies, limit);
         }
         match (self.pacing, self.stop_free) {
             (Pacing::Burst, None) => {

@@ -4,9 +4,14 @@ use super::PlacementConfig;
 use crate::drive::SsdConfig;
 use crate::ftl::GcRelocation;
 use outlast_media::ConfigError;
+use outlast_units::Nanos;
 
 /// Most handles of a configuration, and most of them that a namespace may use (`NVMe`: the length of a placement handle list).
 const MOST_HANDLES: usize = 128;
+
+/// Shortest and longest time limit of a reclaim unit.
+const SHORTEST: Nanos = Nanos(1_000_000);
+const LONGEST: Nanos = Nanos(100 * 24 * 3_600 * 1_000_000_000);
 
 impl PlacementConfig {
     /// Checks the settings by themselves.
@@ -23,6 +28,14 @@ impl PlacementConfig {
                 let at = format!("device.placement.configurations[{number}].handles");
                 let limit = format!("must be between 1 and {MOST_HANDLES} handles");
                 return Err(ConfigError::new(&at, own.handles.len(), limit));
+            }
+            if own.superblocks == 0 {
+                let at = format!("device.placement.configurations[{number}].superblocks");
+                return Err(ConfigError::new(&at, 0, "must be at least 1"));
+            }
+            if let Some(limit) = own.time_limit.filter(|limit| !(SHORTEST..=LONGEST).contains(limit)) {
+                let at = format!("device.placement.configurations[{number}].time_limit");
+                return Err(ConfigError::new(&at, limit, "must be between 1 ms and 100 days"));
             }
         }
         if usize::from(self.configuration) >= self.configurations.len() {
@@ -51,6 +64,16 @@ impl PlacementConfig {
         let refused = |field: &str, value: &dyn std::fmt::Display, limit: &str| {
             Err(ConfigError::new(field, value, limit))
         };
+        let blocks = drive.geometry.blocks_per_plane;
+        for (number, own) in
+            self.configurations.iter().enumerate().filter(|(_, own)| own.superblocks > blocks)
+        {
+            let at = format!("device.placement.configurations[{number}].superblocks");
+            let limit = format!(
+                "must be at most the blocks of a plane, {blocks}: a flash core has no more superblocks"
+            );
+            return refused(&at, &own.superblocks, &limit);
+        }
         if drive.ftl.streams != 1 {
             let limit = "must be 1 with device.placement, whose handles are the streams";
             return refused("device.ftl.streams", &drive.ftl.streams, limit);

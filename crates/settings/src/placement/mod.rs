@@ -2,11 +2,11 @@
 
 mod checks;
 
-use outlast_units::JsonSchema;
+use outlast_units::{JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Flexible data placement (`NVMe` TP4146): the host says with each write through which reclaim unit handle it goes. A handle is a write stream with an
-/// open superblock of its own in each flash core: its reclaim unit. There is one reclaim group, the whole drive.
+/// open superblock of its own in each flash core: its reclaim unit, or a part of it. There is one reclaim group, the whole drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlacementConfig {
@@ -25,11 +25,24 @@ pub struct PlacementConfig {
 pub const UNKNOWN_IDENTIFIER: u16 = 1 << 15;
 
 /// A configuration of flexible data placement.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FdpConfiguration {
     /// Reclaim unit handles, numbered from 0 in this order, each by its isolation; 1 to 128.
     pub handles: Vec<HandleIsolation>,
+    /// Superblocks of each flash core in a reclaim unit (`NVMe`: Reclaim Unit Nominal Size); 1 to the blocks of a plane. A handle fills them one after another,
+    /// and an update leaves those that are left; collection takes them one by one. Default: 1.
+    pub superblocks: u32,
+    /// Time after which a handle leaves a reclaim unit that it has begun and not filled (`NVMe`: Estimated Reclaim Unit Time Limit); 1 ms to 100 days.
+    /// Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<Nanos>,
+}
+
+impl Default for FdpConfiguration {
+    fn default() -> Self {
+        Self { handles: Vec::new(), superblocks: 1, time_limit: None }
+    }
 }
 
 /// How far data that was written through a handle stays apart from that of others (`NVMe`: Reclaim Unit Handle Type).
@@ -56,6 +69,16 @@ impl PlacementConfig {
     /// The handles of the enabled configuration.
     pub fn handles(&self) -> &[HandleIsolation] {
         self.configurations.get(usize::from(self.configuration)).map_or(&[], |own| &own.handles)
+    }
+
+    /// Superblocks of each flash core in a reclaim unit of the enabled configuration.
+    pub fn superblocks(&self) -> u32 {
+        self.configurations.get(usize::from(self.configuration)).map_or(1, |own| own.superblocks)
+    }
+
+    /// The time limit of reclaim units of the enabled configuration.
+    pub fn time_limit(&self) -> Option<Nanos> {
+        self.configurations.get(usize::from(self.configuration))?.time_limit
     }
 
     /// The handle of each placement identifier that the host may use. Once there are several namespaces, each has a list of its own.

@@ -1,7 +1,7 @@
 //! Checks of the settings of zones, and how they go with others.
 
 use super::ZonesConfig;
-use crate::drive::SsdConfig;
+use crate::drive::{SsdConfig, WriteCache};
 use crate::ftl::GcRelocation;
 use outlast_media::ConfigError;
 use outlast_units::Nanos;
@@ -33,6 +33,12 @@ impl ZonesConfig {
                 return Err(ConfigError::new(&format!("device.zones.{name}"), value, limit));
             }
         }
+        if let Some(zones) = self.random_write.and_then(|own| own.zones)
+            && (zones == 0 || zones > self.max_active)
+        {
+            let limit = format!("must be between 1 and device.zones.max_active, {}", self.max_active);
+            return Err(ConfigError::new("device.zones.random_write.zones", zones, limit));
+        }
         let times = [
             ("finish_time", Some(self.finish_time)),
             ("reset_time", Some(self.reset_time)),
@@ -56,6 +62,10 @@ impl ZonesConfig {
         let refused = |field: &str, value: &dyn std::fmt::Display, limit: &str| {
             Err(ConfigError::new(field, value, limit))
         };
+        if self.random_write.is_some() && drive.controller.write_cache != WriteCache::Protected {
+            let limit = "needs device.controller.write_cache = \"protected\": what lies in an area survives a loss of power";
+            return refused("device.zones.random_write", &"given", limit);
+        }
         if drive.placement.is_some() {
             let limit = "does not go with device.zones: each zone is written through a stream of its own";
             return refused("device.placement", &"given", limit);

@@ -42,6 +42,25 @@ pub struct ZonesConfig {
     /// time of a block erase for each of its superblocks with data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_time: Option<Nanos>,
+    /// Zone random write areas (`NVMe`: ZRWA): zones that are opened with one take writes behind their write pointer in any order, and again, and only what
+    /// is committed is written to flash. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_write: Option<RandomWriteConfig>,
+}
+
+/// Zone random write areas: memory of the controller that survives a loss of power, so that they need a protected write buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomWriteConfig {
+    /// Size of an area (`NVMe`: ZRWASZ); a multiple of the granularity, at most the capacity of a zone and 65,535 mapping units. A write that ends up to as much
+    /// behind the area commits what lies in front of it.
+    pub size: Bytes,
+    /// What the write pointer moves by (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granularity: Option<Bytes>,
+    /// Most zones that have an area at once (`NVMe`: NUMZRWA); 1 to `max_active`. Absent: `max_active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<u32>,
 }
 
 /// What a finish does with the rest of a zone.

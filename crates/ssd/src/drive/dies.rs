@@ -31,6 +31,13 @@ impl Ssd {
         }
     }
 
+    /// Die `die` looks for work.
+    #[cold]
+    pub(crate) fn wake_die(&mut self, now: Nanos, die: DieId) {
+        let core = self.context.places[die].core;
+        self.cores[core].wake_of::<false>(now, &mut self.context, die);
+    }
+
     /// Something that a die did has ended.
     #[allow(clippy::inline_always, reason = "as Ssd::step")]
     #[inline(always)]

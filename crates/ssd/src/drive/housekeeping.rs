@@ -24,6 +24,7 @@ impl Ssd {
         next = next.min(self.context.commands.late.next()).min(self.host.opens_at());
         next =
             next.min(self.call_map_flushes(now)).min(self.fold_in_idle_time(now)).min(self.watch_heat(now));
+        next = next.min(self.limit_units(now));
         for core in self.cores.indices() {
             next = next
                 .min(self.cores[core].scrub_what_is_due(now, &mut self.context))

@@ -19,6 +19,7 @@ mod queries;
 mod redirection;
 mod redundancy;
 mod repairs;
+mod zone_areas;
 mod zones;
 
 pub(crate) use handles::HostHandles;

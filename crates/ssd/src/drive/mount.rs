@@ -9,7 +9,7 @@ use crate::ssd::Ssd;
 use outlast_controller::{DiePlace, place_of_pu};
 use outlast_flash::{BlockRow, CoreDemand, DieEvent, DieQueue, DieStep, Flash, FlashOp, FlashSource};
 use outlast_ftl::MountReads;
-use outlast_units::{BlockId, CoreId, DieId, ModeId, Nanos, Pu, Row};
+use outlast_units::{BlockId, CoreId, DieId, ModeId, Nanos, Ppn, Pu, Row};
 
 /// Mounts from flash over a drive's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
@@ -25,6 +25,7 @@ pub struct Mounts {
 }
 
 /// The reads of a mount: steps, each of which needs what the one before has found.
+#[derive(Default)]
 struct Steps {
     /// The newest checkpoint and the journal since.
     journal: u64,
@@ -36,6 +37,9 @@ struct Steps {
     spare_areas: Vec<(CoreId, Pu)>,
     /// Pages to which the buffer was written when power failed.
     dump: u64,
+    /// Of a mapping table that does not fit in memory: pages of its directory, and places of its own pages that have to be brought up to date.
+    directory: u64,
+    map_pages: Vec<(CoreId, Ppn)>,
 }
 
 impl Ssd {
@@ -71,21 +75,23 @@ impl Ssd {
     /// If flash says something else than the tables.
     pub(crate) fn mount_from_flash(&mut self, now: Nanos, parity: &[(CoreId, Pu)], dumped: bool) {
         let Some(mount) = &self.context.config.mount else { return };
-        let options = mount_options(mount, self.context.config.controller.flash_cores);
+        let options = mount_options(mount, &self.context.config);
         let page = self.context.config.geometry.page_size.0;
-        let mut steps =
-            Steps { journal: 0, checkpoint: 0, headers: 0, lists: 0, spare_areas: parity.to_vec(), dump: 0 };
+        let mut steps = Steps { spare_areas: parity.to_vec(), ..Steps::default() };
         for (index, core) in self.cores.iter_indexed() {
             if let Err(error) = core.ftl().check_mount(dumped) {
                 panic!("the mount of core {index} from flash: {error}");
             }
-            let MountReads { journal, checkpoint, headers, lists, spare_areas, dump } =
-                core.ftl().mount_reads(options, page, dumped);
+            let reads = core.ftl().mount_reads(options, page, dumped);
+            let MountReads { journal, checkpoint, headers, lists, spare_areas, dump, directory, map_pages } =
+                reads;
             steps.journal += journal;
             steps.checkpoint += checkpoint;
             steps.headers += headers;
             steps.lists += lists;
             steps.dump += dump;
+            steps.directory += directory;
+            steps.map_pages.extend(map_pages.into_iter().map(|slot| (index, slot)));
             steps.spare_areas.extend(spare_areas.into_iter().map(|pu| (index, pu)));
         }
         let (took, pages) = self.time_of(&steps);
@@ -119,6 +125,12 @@ impl Ssd {
         reading.anywhere(steps.lists);
         reading.wait();
         reading.anywhere(steps.dump);
+        reading.wait();
+        reading.anywhere(steps.directory);
+        reading.wait();
+        for &(core, slot) in &steps.map_pages {
+            reading.unit(core, slot);
+        }
         reading.wait();
         (reading.now, reading.pages)
     }
@@ -157,6 +169,14 @@ impl Reading<'_> {
         let ftl = self.ssd.cores[core].ftl();
         let (die, place) = place_of_pu(ftl, pu);
         self.read(die, place, u64::MAX >> (64 - ftl.layout().units_per_pu()));
+    }
+
+    /// The unit in slot `slot`.
+    fn unit(&mut self, core: CoreId, slot: Ppn) {
+        let ftl = self.ssd.cores[core].ftl();
+        let (pu, unit) = ftl.layout().pu_of(slot);
+        let (die, place) = place_of_pu(ftl, pu);
+        self.read(die, place, 1 << unit);
     }
 
     fn read(&mut self, die: DieId, place: BlockRow, mask: u64) {

@@ -34,6 +34,7 @@ impl Ssd {
         let tear = self.schedule.take_tear();
         self.shutdowns.power_failed();
         self.forget_zone_commands();
+        let units = self.open_units();
         let outstanding = self.context.power_failed(off);
         self.forget_queries(off);
         self.master.forget(off);
@@ -52,6 +53,7 @@ impl Ssd {
             self.mount(on, core, abandoned);
         }
         self.find_zones(on);
+        self.note_reset_units(&units);
         self.move_again();
         self.settle(on);
         if self.idle.is_some() || self.power_watch.is_some() {

@@ -2,7 +2,9 @@
 
 use crate::host::CommandSplit;
 use crate::ssd::Ssd;
-use outlast_controller::{HostRequestId, UnitWork, WaitingWrite, ZoneFill, ZoneReset, Zones, zone_layout};
+use outlast_controller::{
+    HostRequestId, UnitWork, WaitingWrite, ZoneFill, ZoneReset, Zones, random_write_areas, zone_layout,
+};
 use outlast_device::{ZoneAction, ZoneId, ZoneState, ZoneTable};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
@@ -27,7 +29,12 @@ pub(crate) fn zones_of(config: &mut SsdConfig, core: &Ftl) -> Result<Option<Zone
     let (layout, limits) = zone_layout(zones, Bytes(units * unit.0), unit)?;
     config.ftl.capacity = Some(Bytes(u64::from(zones.count) * layout.capacity * SECTOR_BYTES));
     config.ftl.over_provisioning = None;
-    Ok(Some(Zones::new(zones, ZoneTable::new(layout, limits))))
+    let table = ZoneTable::new(layout, limits);
+    let table = match random_write_areas(zones, &layout)? {
+        Some(areas) => table.with_random_write(areas),
+        None => table,
+    };
+    Ok(Some(Zones::new(zones, table)))
 }
 
 impl Ssd {
@@ -81,7 +88,8 @@ impl Ssd {
         match command.zone_action {
             ZoneAction::Finish => self.finish_zone(now, request, zone, stream),
             ZoneAction::Reset => self.reset_zone(now, request, zone, stream),
-            ZoneAction::Open | ZoneAction::Close | ZoneAction::Offline => return,
+            ZoneAction::Commit => self.commit_zone(request),
+            ZoneAction::Open | ZoneAction::OpenRandom | ZoneAction::Close | ZoneAction::Offline => return,
         }
         if !self.context.zones.as_ref().is_some_and(|zones| zones.is_fill(request)) {
             self.context.end_zone_action(zone);
@@ -107,11 +115,14 @@ impl Ssd {
         let Some(zones) = &mut self.context.zones else { return };
         let range = zones.range(zone);
         let (next, end) = ((range.first + kept) / per_unit, range.end / per_unit);
-        let is_partial = kept != 0 && next != end;
+        let in_area = zones.area_end(zone);
+        let is_partial = (kept != 0 || in_area.is_some()) && next != end;
         zones.set_time(request, ZoneAction::Finish, is_partial);
-        if is_partial && zones.writes_rest() && stream.is_some() {
+        // What is in a random write area is written in any case.
+        let end = if zones.writes_rest() { Some(end) } else { in_area };
+        if let Some(end) = end.filter(|_| is_partial && stream.is_some()) {
             let depth = FILL_DEPTH_PER_DIE.saturating_mul(dies as u32);
-            zones.begin_fill(request, zone, (next, end), depth);
+            zones.begin_fill(request, zone, (next, end), depth, false);
             // The fill itself is a part, so that the request does not end between two units.
             self.context.commands.requests.add_part(request);
         }
@@ -134,6 +145,7 @@ impl Ssd {
         let share = u64::from(self.context.size.sectors_per_unit) * self.cores.len() as u64;
         let Some(zones) = &mut self.context.zones else { return };
         let (state, sectors) = zones.take_before_reset(zone);
+        zones.drop_area(zone);
         zones.set_time(request, ZoneAction::Reset, state.is_active() && sectors != 0);
         let written = first + sectors.div_ceil(share) as u32;
         let mut superblocks = 0;
@@ -178,8 +190,12 @@ impl Ssd {
             })
         };
         let whole: Vec<bool> = ids.iter().map(is_whole).collect();
+        let reached: Vec<u64> = self.context.zones.iter().flat_map(|zones| zones.ends_in_areas()).collect();
         if let Some(zones) = &mut self.context.zones {
             zones.power_cycle(|zone| kept[zone.0 as usize]);
+        }
+        if reached.iter().any(|&end| end != 0) {
+            self.find_areas(&reached);
         }
         // What lies beyond a write pointer is not to be read, nor to be there when the zone is written on.
         for zone in ids {

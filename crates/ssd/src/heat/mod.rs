@@ -16,6 +16,9 @@ use energy::WorkDone;
 use outlast_settings::drive::{EnergyConfig, HeatConfig};
 use outlast_units::{ByteRate, Nanos};
 
+/// Part of the time since a shut-down that passes at least until the next look.
+const PART_OF_SHUTDOWN: u64 = 1 << 16;
+
 /// Figures of energy and heat since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PowerFigures {
@@ -63,6 +66,8 @@ struct HeatWatch {
     /// Steps of throttling that have begun.
     steps: u32,
     is_shut_down: bool,
+    /// The look at which it shut down last.
+    shut_since: Nanos,
     throttled: Nanos,
     throttles: u64,
     shutdowns: u64,
@@ -84,6 +89,7 @@ impl PowerWatch {
                 hottest: now.controller,
                 steps: 0,
                 is_shut_down: false,
+                shut_since: Nanos::ZERO,
                 throttled: Nanos::ZERO,
                 throttles: 0,
                 shutdowns: 0,
@@ -148,12 +154,23 @@ impl HeatWatch {
             let was = self.is_shut_down;
             self.is_shut_down = if was { warm >= shutdown.until } else { warm >= shutdown.from };
             self.shutdowns += u64::from(self.is_shut_down && !was);
+            if !was {
+                self.shut_since = self.seen.at;
+            }
         }
         match self.steps.checked_sub(1) {
             _ if self.is_shut_down => HostPacing::Shut,
             Some(step) => HostPacing::Rate(config.throttle[step as usize].rate),
             None => HostPacing::Free,
         }
+    }
+}
+
+impl HeatWatch {
+    /// Shortest span until the next look: a shut-down of weeks is not looked at every few milliseconds until it ends.
+    fn span_while_shut(&self) -> Nanos {
+        let since = self.seen.at.saturating_sub(self.shut_since);
+        if self.is_shut_down { Nanos(since.0 / PART_OF_SHUTDOWN) } else { Nanos::ZERO }
     }
 }
 
@@ -183,8 +200,8 @@ impl Ssd {
             return Nanos::MAX;
         };
         let Some(heat) = &mut watch.heat else { return Nanos::MAX };
-        heat.next = now + config.every;
         let pacing = heat.decide(config);
+        heat.next = now + config.every.max(heat.span_while_shut());
         heat.next.min(self.host.set_pacing(now, pacing))
     }
 

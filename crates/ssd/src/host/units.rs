@@ -52,6 +52,7 @@ impl Ssd {
     fn act(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         let command = *self.context.commands.requests.command(work.request);
         match command.op {
+            HostOp::Read if self.context.zones.is_some() && self.reads_area(now, core, work) => {}
             HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
             HostOp::Write | HostOp::Append => self.write_unit(now, core, work),
             HostOp::Trim => {
@@ -96,6 +97,9 @@ impl Ssd {
     }
 
     fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+        if self.context.zones.is_some() && self.enters_area(now, core, work) {
+            return;
+        }
         if self.classifier.is_some() {
             let sector = self.context.first_sector(core, work.lpn);
             if let Some(classifier) = &mut self.classifier {
@@ -152,8 +156,19 @@ impl Ssd {
         }
     }
 
+    /// The unit's new content: of one that is committed, what a random write area holds.
+    fn committed_or_merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
+        if let Some(zones) = &self.context.zones
+            && zones.is_fill(work.request)
+            && let Some(held) = zones.area_content(self.context.unit_at(core, work.lpn))
+        {
+            return Some(held.clone());
+        }
+        self.merged(core, work)
+    }
+
     /// The unit's new content: the old one under the sectors written. What comes without bytes leaves the unit as it is.
-    pub(super) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
+    pub(crate) fn merged(&mut self, core: CoreId, work: UnitWork) -> Option<UnitBytes> {
         let unit = self.context.unit_at(core, work.lpn);
         let sectors = match self.context.commands.bytes.store(work.request, unit) {
             Some(Part::Whole(whole)) => {
@@ -215,7 +230,7 @@ impl Ssd {
                 own.end_waiting(now, &mut self.context, &write.work);
                 self.context.commands.requests.fail(write.work.request, Outcome::ReadOnly);
                 if self.context.zones.is_some() {
-                    self.context.left_queue(now, write.work, true);
+                    self.context.left_queue(now, core, write.work, true);
                 }
                 self.context.finish_parts(now, write.work.request, 1);
             } else {
@@ -248,8 +263,11 @@ impl Ssd {
             unit = content;
         }
         self.cores[core].enter(now, &mut self.context, write, unit);
+        if self.handles.has_limit() {
+            self.note_unit(now, core, write.stream);
+        }
         if self.context.zones.is_some() {
-            self.context.left_queue(now, write.work, false);
+            self.context.left_queue(now, core, write.work, false);
         }
     }
 
@@ -274,7 +292,7 @@ impl Ssd {
         if self.context.heeds_writes() {
             self.cores[core].look_at_maps(&mut self.context);
         }
-        let unit = if self.context.config.bytes { self.merged(core, work) } else { None };
+        let unit = if self.context.config.bytes { self.committed_or_merged(core, work) } else { None };
         if self.context.redirection.is_some() {
             if work.sectors == 0 {
                 self.cores[core].count_move(&mut self.context);

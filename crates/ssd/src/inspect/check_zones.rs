@@ -12,7 +12,14 @@ impl Ssd {
         let per_unit = u64::from(self.context.size.sectors_per_unit);
         let table = zones.table();
         for zone in table.ids().filter(|&zone| !zones.is_busy(zone)) {
-            let (kept, written) = (self.kept_of(zone), table.written(zone));
+            let (mut kept, written) = (self.kept_of(zone), table.written(zone));
+            if zones.area_end(zone).is_some() && !table.state(zone).is_active() {
+                // There was no resource left for its area after a loss of power, and no write to it can come.
+                let first = (zones.range(zone).first + kept) / per_unit;
+                let is_there = |unit: &u64| zones.is_in_area(*unit) || self.is_mapped(*unit);
+                kept +=
+                    (first..zones.range(zone).end / per_unit).take_while(is_there).count() as u64 * per_unit;
+            }
             let may_be_more =
                 matches!(table.state(zone), ZoneState::Full | ZoneState::ReadOnly | ZoneState::Offline);
             let may_be_less = self.context.counters.medium_errors != 0
@@ -32,5 +39,11 @@ impl Ssd {
             }
         }
         Ok(())
+    }
+
+    fn is_mapped(&self, unit: u64) -> bool {
+        let (core, lpn) = self.context.core_of(unit);
+        let ftl = self.cores[core].ftl();
+        ftl.lookup(lpn).is_some() || ftl.is_lost(lpn)
     }
 }

@@ -40,6 +40,9 @@ impl Ssd {
             return Held::Lost;
         }
         let (core, lpn) = self.directory().place_of(unit);
+        if let Some(held) = self.context.zones.as_ref().and_then(|zones| zones.area_content(unit)) {
+            return held.memory().map_or(Held::Zeroes, |memory| Held::Bytes { memory, from });
+        }
         let ftl = self.cores[core].ftl();
         let slot = ftl.lookup(lpn);
         if !slot.is_some() {
@@ -54,6 +57,9 @@ impl Ssd {
 
     fn state_of(&self, unit: u64) -> ExtentState {
         let (core, lpn) = self.directory().place_of(unit);
+        if self.context.zones.as_ref().is_some_and(|zones| zones.is_in_area(unit)) {
+            return ExtentState { allocated: true, lost: false, misplaced: false, volatile: false };
+        }
         let ftl = self.cores[core].ftl();
         let slot = ftl.lookup(lpn);
         if !slot.is_some() {

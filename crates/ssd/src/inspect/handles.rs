@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_ftl::{HandleContents, HandleCounts, HandlesView};
-use outlast_units::{SECTOR_BYTES, Stream};
+use outlast_units::{Nanos, SECTOR_BYTES, Stream};
 use serde::Serialize;
 use std::ops::Add;
 
@@ -38,11 +38,26 @@ outlast_units::counters! {
     pub struct PlacementEvents {
         /// Reclaim Unit Not Fully Written To Capacity: a handle update left room in one.
         pub reclaim_unit_not_fully_written: u64,
+        /// Reclaim Unit Time Limit Exceeded: handles left a reclaim unit that they had begun and not filled, in a flash core. In results absent where none did.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub reclaim_unit_time_limit_exceeded: u64,
+        /// Controller Level Reset Modified Reclaim Unit Handles: handles that referred to other reclaim units after a loss of power. In results absent where none did.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub reset_modified_handles: u64,
         /// Invalid Placement Identifier: writes with one that the namespace does not have.
         pub invalid_placement_identifier: u64,
         /// Media Reallocated: superblocks out of which the drive moved data of the host, and that it then erased.
         pub media_reallocated: u64,
+        /// Implicitly Modified Reclaim Unit Handle: the drive closed the reclaim unit of a handle, for a die that it has given up. In results absent where it
+        /// closed none.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub implicitly_modified_handle: u64,
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Sums of what each handle has, over several drives or cores: `all` has a list for each of them, in order of handle.
@@ -104,10 +119,17 @@ impl<'a> PlacementView<'a> {
             let contents = HandlesView::of(ftl).contents();
             for ((stream, own), contents) in (0..).map(Stream).zip(&mut figures).zip(contents) {
                 own.contents = own.contents + contents;
-                own.remaining_units += u64::from(ftl.stream(stream).room());
+                let unopened = HandlesView::of(ftl).unopened(stream).unwrap_or(0);
+                own.remaining_units += u64::from(ftl.stream(stream).room())
+                    + u64::from(unopened) * u64::from(ftl.stream(stream).data_units());
             }
         }
         figures
+    }
+
+    /// How long until each handle leaves the reclaim unit that it refers to for its time limit, as seen at `now`; empty without a limit.
+    pub fn unit_times(self, now: Nanos) -> Vec<Option<Nanos>> {
+        self.0.unit_times(now)
     }
 
     /// Statistics over the drive's life.
@@ -126,6 +148,9 @@ impl<'a> PlacementView<'a> {
         PlacementEvents {
             reclaim_unit_not_fully_written: self.0.handles.not_fully_written(),
             invalid_placement_identifier: self.0.handles.invalid_identifiers(),
+            reclaim_unit_time_limit_exceeded: self.0.handles.over_time(),
+            reset_modified_handles: self.0.handles.reset(),
+            implicitly_modified_handle: self.cores().map(HandlesView::left).sum(),
             media_reallocated: self.cores().map(HandlesView::reallocated).sum(),
         }
     }

@@ -34,6 +34,19 @@ pub struct SuperblockMap {
     pub slc: Vec<usize>,
 }
 
+impl MapState {
+    /// Name in results and on pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retired => "retired",
+            Self::Free => "free",
+            Self::Sealed => "sealed",
+            Self::Open => "open",
+            Self::Victim => "victim",
+        }
+    }
+}
+
 impl From<SuperblockState> for MapState {
     fn from(state: SuperblockState) -> Self {
         match state {

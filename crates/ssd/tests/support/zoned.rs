@@ -31,6 +31,7 @@ pub(crate) fn zoned(count: u32, superblocks: u32, active: u32) -> SsdConfig {
         reset_time: Nanos::micros(100),
         reset_time_partial: Nanos::micros(30),
         erase_time: None,
+        random_write: None,
     });
     config
 }

@@ -43,7 +43,8 @@ impl ColumnSeparator {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ColumnsSpec {
-    /// The columns in order: `time`, `op`, `offset` and `size` once each, `device` at most once; any other name is a column that is not read.
+    /// The columns in order: `time`, `op`, `offset` and `size` once each, `device` and `handle` at most once; any other name is a column that is
+    /// not read. `handle` is the placement handle of a write, or its stream hint; of reads it is ignored, and empty it is 0.
     /// With `header`, names as the first line of the file has them, in any order.
     pub names: Vec<String>,
     /// What stands between two columns. Default: comma.
@@ -69,7 +70,7 @@ pub struct ColumnsSpec {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ColumnLayout {
     pub(crate) separator: ColumnSeparator,
-    /// Names of the columns, of which `time`, `op`, `offset`, `size` and `device` are read.
+    /// Names of the columns, of which `time`, `op`, `offset`, `size`, `device` and `handle` are read.
     pub(crate) names: Vec<String>,
     /// Indices of time, operation, offset, size, and device.
     pub(crate) time: usize,
@@ -77,6 +78,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) offset: usize,
     pub(crate) size: usize,
     pub(crate) device: Option<usize>,
+    /// Index of the placement handle.
+    pub(crate) handle: Option<usize>,
     /// True if the first line is a header.
     pub(crate) header: bool,
     /// Bytes in a unit of offsets and of sizes.
@@ -144,7 +147,7 @@ impl ColumnLayout {
         layout.located(&names).ok_or((
             "names",
             given,
-            "time, op, offset and size once each, and device at most once",
+            "time, op, offset and size once each, and device and handle at most once",
         ))
     }
 
@@ -157,8 +160,9 @@ impl ColumnLayout {
         };
         (self.time, self.op) = (only("time")?, only("op")?);
         (self.offset, self.size) = (only("offset")?, only("size")?);
-        self.device = only("device");
-        header.iter().filter(|column| *column == "device").nth(1).is_none().then_some(self)
+        (self.device, self.handle) = (only("device"), only("handle"));
+        let is_twice = |name: &str| header.iter().filter(|column| *column == name).nth(1).is_some();
+        (!is_twice("device") && !is_twice("handle")).then_some(self)
     }
 }
 
@@ -214,8 +218,8 @@ pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, A
         TraceFormat::CloudPhysics => Some((
             ColumnsSpec {
                 // READ and WRITE of 6, 10, 12 and 16 bytes (SCSI Block Commands).
-                read: ["8", "28", "a8", "88"].map(String::from).into(),
-                write: ["a", "2a", "aa", "8a"].map(String::from).into(),
+                read: ["8", "08", "28", "a8", "A8", "88"].map(String::from).into(),
+                write: ["a", "0a", "0A", "A", "2a", "2A", "aa", "AA", "8a", "8A"].map(String::from).into(),
                 skip_others: true,
                 size_unit: Some(AddressUnit::Byte),
                 ..columns(&["version", "time", "op", "size", "offset"], ColumnSeparator::Comma)
@@ -227,9 +231,11 @@ pub(crate) fn published(format: TraceFormat) -> Option<(ColumnsSpec, TimeUnit, A
     }
 }
 
-/// The published format whose header `line` is.
+/// The published format whose header `line` is, with or without blanks behind its commas.
 pub(crate) fn format_of_header(line: &[u8]) -> Option<TraceFormat> {
-    match line.to_ascii_lowercase().as_slice() {
+    let header: Vec<u8> =
+        line.iter().filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase).collect();
+    match header.as_slice() {
         b"timestamp,response,iotype,lun,offset,size" => Some(TraceFormat::Systor),
         b"version,time,op,size,lbn" => Some(TraceFormat::CloudPhysics),
         _ => None,

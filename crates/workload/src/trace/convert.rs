@@ -1,5 +1,6 @@
 //! Converts traces to other formats.
 
+use super::open::TraceTarget;
 use super::{TraceFormat, TraceSpec, TraceWriter};
 use crate::WorkloadError;
 use std::io::Write;
@@ -24,7 +25,7 @@ pub fn convert(
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<u64, WorkloadError> {
     let mut writer = TraceWriter::new(to, out)?;
-    let (mut replay, _, _) = spec.replay(None)?;
+    let (mut replay, _, _) = spec.replay(&TraceTarget::NONE)?;
     for number in 1u64.. {
         let Some(request) = replay.next()? else { break };
         writer.write(&request)?;

@@ -4,6 +4,7 @@ use super::columns::{ColumnLayout, ColumnsSpec, format_of_header, published};
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
 use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
+use super::unread::packed;
 use super::{AddressUnit, TimeUnit, TraceFormat, TraceSpec, fixed_columns};
 use crate::{TracePosition, WorkloadError};
 
@@ -22,6 +23,8 @@ pub(crate) struct DetectedFormat {
     pub(crate) compression: &'static str,
     /// Columns of a table.
     pub(crate) columns: ColumnLayout,
+    /// Sectors from the start of one zone to that of the next, of a drive with zones.
+    pub(crate) zone_sectors: Option<u64>,
     /// Guesses, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -42,7 +45,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
     };
     let unrecognised = |file: String| WorkloadError::Unrecognised {
         file,
-        start: super::fields::shown(first),
+        start: if is_text(bytes) { super::fields::shown(first) } else { "binary data".to_owned() },
         formats: TraceFormat::NAMES,
     };
     let (format, mut notes) = match spec.format {
@@ -63,6 +66,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         vscsi: VscsiVersion::One,
         compression: input.compression.name(),
         columns: ColumnLayout::default(),
+        zone_sectors: None,
         notes: Vec::new(),
     };
     let fixed = fixed_unit(format, spec);
@@ -125,7 +129,7 @@ fn fixed_unit(format: TraceFormat, spec: &TraceSpec) -> Option<TimeUnit> {
         | TraceFormat::Systor
         | TraceFormat::K5
         | TraceFormat::CloudPhysics => published(format).map(|(_, unit, _)| unit),
-        TraceFormat::Columns => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
+        TraceFormat::Columns | TraceFormat::Commands => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
         TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
         TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
@@ -158,26 +162,6 @@ fn layout(format: TraceFormat, spec: &TraceSpec) -> Result<ColumnLayout, Workloa
     }
 }
 
-/// The kind of file that the first bytes name, if it is one that is not read, and what to do.
-fn packed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    const BLKTRACE: [u8; 3] = [0x74, 0x61, 0x65];
-    match bytes {
-        [b'7', b'z', 0xbc, 0xaf, ..] => Some(("a 7-Zip archive", "7z x unpacks it")),
-        // The magic number of a record, 0x656174 and its version, in either order of bytes.
-        [version, rest @ ..] if *version < 0x20 && rest.starts_with(&BLKTRACE) => {
-            Some(("binary output of blktrace", "blkparse -i makes a text of it"))
-        }
-        [0x65, 0x61, 0x74, version, ..] if *version < 0x20 => {
-            Some(("binary output of blktrace", "blkparse -i makes a text of it"))
-        }
-        // The magic word of POSIX ustar stands behind the fields of the first member's header.
-        bytes if bytes.get(257..262) == Some(b"ustar") => {
-            Some(("a tar archive", "tar -xf unpacks it; name one of its files"))
-        }
-        _ => None,
-    }
-}
-
 /// The lines of a sample without blank lines and comments, and without the last one if the sample may cut it.
 fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
@@ -188,10 +172,14 @@ fn lines(bytes: &[u8], cut: bool) -> Vec<&[u8]> {
     lines
 }
 
+/// True if the bytes have no control characters but those of lines and columns.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ')
+}
+
 /// The format of the first lines, and the reason against it if there is one. A mark may also stand in the second line.
 fn recognise(bytes: &[u8], lines: &[&[u8]]) -> Option<(TraceFormat, Option<String>)> {
-    let is_text = bytes.iter().all(|&byte| byte == b'\t' || byte == b'\n' || byte == b'\r' || byte >= b' ');
-    if !is_text {
+    if !is_text(bytes) {
         let vscsi = formats::detect_vscsi_version(bytes).map(|_| (TraceFormat::Vscsi, None));
         return vscsi
             .or_else(|| formats::is_oracle_general(bytes).then_some((TraceFormat::OracleGeneral, None)));
@@ -213,6 +201,9 @@ fn marked_format(line: &[u8]) -> Option<TraceFormat> {
     }
     if formats::is_block_rq(line) {
         return Some(TraceFormat::BlockRq);
+    }
+    if formats::is_commands_header(line) {
+        return Some(TraceFormat::Commands);
     }
     if let Some(format) = format_of_header(line) {
         return Some(format);

@@ -3,6 +3,7 @@
 mod blkparse;
 mod block_events;
 mod columns;
+mod commands;
 mod context;
 mod etw;
 mod iolog;
@@ -14,6 +15,7 @@ mod vscsi_version;
 
 pub(crate) use blkparse::{is_device, is_named_event};
 pub(crate) use block_events::{is_biosnoop_header, is_block_rq};
+pub(crate) use commands::{COMMANDS, is_header as is_commands_header};
 pub(crate) use context::{DecodeContext, ParsedLine, TraceRecord};
 pub(crate) use etw::is_first_line as is_etw_first_line;
 pub(crate) use iolog::iolog_version;
@@ -38,6 +40,7 @@ impl DecodeContext {
             TraceFormat::Blkparse => blkparse::event(self, line),
             TraceFormat::Etw => etw::event(self, line),
             TraceFormat::FioIolog | TraceFormat::FioIologV2 => iolog::action(self, line, number),
+            TraceFormat::Commands => commands::command(self, line, number),
             TraceFormat::Columns
             | TraceFormat::MsrShort
             | TraceFormat::Fiu

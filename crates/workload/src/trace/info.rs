@@ -1,6 +1,7 @@
 //! Figures of a trace in one streaming pass.
 
 use super::figures::{OpStats, TraceInfo};
+use super::open::TraceTarget;
 use super::spec::TraceSpec;
 use super::tally::TraceTally;
 use crate::WorkloadError;
@@ -27,7 +28,7 @@ pub fn trace_info_while(
 ) -> Result<TraceInfo, WorkloadError> {
     // One pass in recorded time: a closed loop has no arrivals to measure.
     let once = TraceSpec { repeat: 1, queue_depth: None, ..spec.clone() };
-    let (mut replay, _, mut notes) = once.replay(None)?;
+    let (mut replay, _, mut notes) = once.replay(&TraceTarget::NONE)?;
     let mut tally = TraceTally::default();
     while let Some(request) = replay.next()? {
         tally.add(&request);
@@ -42,6 +43,9 @@ pub fn trace_info_while(
     }
     if records.rounded() > 0 {
         notes.push(format!("{} records were rounded out to whole sectors", records.rounded()));
+    }
+    if tally.zone_commands > 0 {
+        notes.push(format!("{} commands change the state of a zone", tally.zone_commands));
     }
     if records.skipped > 0 {
         notes.push(format!("{} lines or records are no requests and were skipped", records.skipped));

@@ -26,6 +26,7 @@ mod replay;
 mod spec;
 mod tally;
 mod trace_format;
+mod unread;
 mod utf16;
 mod write;
 mod zip_member;

@@ -12,11 +12,39 @@ use outlast_units::{Bytes, Lba, SECTOR_BYTES};
 
 const PATH: &str = "workload.trace";
 
+/// What a trace has to know of the device on which it is replayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TraceTarget {
+    /// Sectors; `None` leaves addresses as recorded.
+    capacity: Option<u64>,
+    /// Sectors from the start of one zone to that of the next; `None` without zones.
+    zone_sectors: Option<u64>,
+    /// Placement handles that the host may use; 0 without flexible data placement.
+    handles: u16,
+}
+
+impl TraceTarget {
+    /// No device.
+    pub(crate) const NONE: Self = Self { capacity: None, zone_sectors: None, handles: 0 };
+
+    /// True if there is a device, and it has no zones.
+    pub(crate) fn lacks_zones(&self) -> bool {
+        self.capacity.is_some() && self.zone_sectors.is_none()
+    }
+
+    /// The handles of the device, where it has any.
+    pub(crate) fn handles(&self) -> Option<u16> {
+        Some(self.handles).filter(|&handles| handles != 0)
+    }
+}
+
 impl TraceSpec {
     /// Checks the settings and opens the file. See [`crate::WorkloadSpec::open`].
     pub(crate) fn open(&self, target: &WorkloadTarget) -> Result<Workload, WorkloadError> {
         let capacity = target.capacity.0 / SECTOR_BYTES;
-        let (mut replay, footprint, mut notes) = self.replay(Some(capacity))?;
+        let zone_sectors = target.zones.map(|zones| zones.layout.size);
+        let own = TraceTarget { capacity: Some(capacity), zone_sectors, handles: target.handles };
+        let (mut replay, footprint, mut notes) = self.replay(&own)?;
         // An empty selection is refused here and not during the run; the replay then starts again.
         self.check_not_empty(&mut replay)?;
         replay.rewind()?;
@@ -60,29 +88,35 @@ impl TraceSpec {
     /// The replay, the end of the last sector touched if a survey has found it, and notes. Without a capacity addresses stay as recorded.
     pub(crate) fn replay(
         &self,
-        capacity: Option<u64>,
+        target: &TraceTarget,
     ) -> Result<(TraceReplay, Option<u64>, Vec<String>), WorkloadError> {
         if self.file.is_empty() {
             let needed = "name the trace file".into();
             return Err(WorkloadError::Missing { field: format!("{PATH}.file"), needed });
         }
-        self.replay_of(TraceOrigin::File(self.file.clone()), capacity)
+        self.replay_of(TraceOrigin::File(self.file.clone()), target)
     }
 
     fn replay_of(
         &self,
         origin: TraceOrigin,
-        capacity: Option<u64>,
+        target: &TraceTarget,
     ) -> Result<(TraceReplay, Option<u64>, Vec<String>), WorkloadError> {
         self.check()?;
-        let detected = detect(&origin, self)?;
+        let mut detected = detect(&origin, self)?;
+        detected.zone_sectors = target.zone_sectors;
+        if target.zone_sectors.is_some() {
+            self.check_on_zones(&detected)?;
+        }
+        let capacity = target.capacity;
+        // Of a zone nothing can be moved elsewhere.
+        let addresses = if target.zone_sectors.is_some() { AddressOverflow::Strict } else { self.addresses };
         let notes = detected.notes.clone();
         let align = self.align.map_or(1, |align| align.0 / SECTOR_BYTES);
         let (starts, pieces) = (Vec::new(), PackedPieces::default());
         let counts = PlacementCounts::default();
-        let mut placement =
-            AddressPlacement { capacity, addresses: self.addresses, align, starts, pieces, counts };
-        let fit = capacity.is_some() && self.addresses == AddressOverflow::Fit;
+        let mut placement = AddressPlacement { capacity, addresses, align, starts, pieces, counts };
+        let fit = capacity.is_some() && addresses == AddressOverflow::Fit;
         let mut end = None;
         if self.devices == DeviceLayout::Concat || fit {
             let survey = self.survey(&origin, &detected, &mut placement, fit)?;
@@ -99,7 +133,28 @@ impl TraceSpec {
                 placement.pieces = survey.pieces;
             }
         }
-        Ok((TraceReplay::open(origin, detected, self.clone(), placement)?, end, notes))
+        Ok((TraceReplay::open(origin, detected, self.clone(), placement, *target)?, end, notes))
+    }
+
+    /// Checks that the trace says itself what it does with zones, and where.
+    fn check_on_zones(&self, detected: &DetectedFormat) -> Result<(), WorkloadError> {
+        if detected.format != TraceFormat::Commands {
+            let limit = "does not go with [device.zones]: zones are written at their write pointers only; use format = \"commands\", [workload.zoned], or a fio job \
+                         with zonemode=zbd";
+            return Err(bad_setting(format!("{PATH}.format"), detected.format, limit));
+        }
+        if self.addresses == AddressOverflow::Wrap {
+            let limit = "must be strict with [device.zones]: a write elsewhere than at a write pointer fails";
+            return Err(bad_setting(format!("{PATH}.addresses"), "wrap", limit));
+        }
+        match self.align {
+            Some(align) => {
+                let limit =
+                    "does not go with [device.zones]: a write elsewhere than at a write pointer fails";
+                Err(bad_setting(format!("{PATH}.align"), align, limit))
+            }
+            None => Ok(()),
+        }
     }
 
     /// True if recorded times are scaled.
@@ -191,7 +246,7 @@ pub fn parse_bytes(format: TraceFormat, bytes: &[u8]) -> Result<Vec<WorkloadRequ
 
 /// Decodes a whole trace in memory with the settings of `spec`, except for its file.
 pub(crate) fn parse_with(spec: &TraceSpec, bytes: &[u8]) -> Result<Vec<WorkloadRequest>, WorkloadError> {
-    let (mut replay, _, _) = spec.replay_of(TraceOrigin::Memory(bytes.into()), None)?;
+    let (mut replay, _, _) = spec.replay_of(TraceOrigin::Memory(bytes.into()), &TraceTarget::NONE)?;
     let mut requests = Vec::new();
     while replay.fill(&mut requests, 4096)? > 0 {}
     Ok(requests)

@@ -38,6 +38,7 @@ impl RecordReader {
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
         context.columns = detected.columns.clone();
+        context.zone_sectors = detected.zone_sectors;
         let input = TraceInput::open(origin)?;
         Ok(Self { input, context, number: 0, lines: 0, byte: 0, held: None, skipped: 0 })
     }

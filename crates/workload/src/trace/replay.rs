@@ -6,10 +6,11 @@ use super::device_streams::DeviceStreams;
 use super::formats::TraceRecord;
 use super::input::BoxedError;
 use super::input::TraceOrigin;
+use super::open::TraceTarget;
 use super::records::RecordReader;
 use super::{DeviceName, TraceSpec, UnorderedRecords};
 use crate::{RequestSource, TracePosition, WorkloadError, WorkloadRequest};
-use outlast_device::Command;
+use outlast_device::{Command, Op, PlacementId};
 use outlast_units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -131,6 +132,7 @@ pub(crate) struct TraceReplay {
     placement: AddressPlacement,
     /// Stream hints of writes; absent where the settings name none.
     streams: Option<Box<DeviceStreams>>,
+    target: TraceTarget,
     pass: TracePass,
     /// Passes completed.
     passes: u32,
@@ -149,6 +151,7 @@ impl TraceReplay {
         detected: DetectedFormat,
         spec: TraceSpec,
         placement: AddressPlacement,
+        target: TraceTarget,
     ) -> Result<Self, WorkloadError> {
         let pass = TracePass::open(&origin, &detected, &spec)?;
         let streams = DeviceStreams::new(&spec.streams);
@@ -158,6 +161,7 @@ impl TraceReplay {
             spec,
             placement,
             streams,
+            target,
             pass,
             passes: 0,
             base: 0,
@@ -183,7 +187,10 @@ impl TraceReplay {
         while !self.done {
             if let Some(record) = self.pass.next()? {
                 let mut request = self.make_request(&record)?;
-                if let Some(streams) = &mut self.streams {
+                if record.handle != 0 {
+                    self.check_handle(record.handle)?;
+                    request.command.placement = PlacementId(record.handle);
+                } else if let Some(streams) = &mut self.streams {
                     request.command.placement = streams.hint(&record, self.pass.records.devices());
                 }
                 return Ok(Some(request));
@@ -216,15 +223,49 @@ impl TraceReplay {
         let at = if self.spec.queue_depth.is_some() { 0 } else { self.base.saturating_add(since) };
         self.last = at;
         self.count += 1;
-        let (lba, sectors) = if record.sectors == 0 {
+        if record.op > Op::LbaStatus && self.target.lacks_zones() {
+            return Err(self.refused(
+                "command",
+                "for zones".to_owned(),
+                "no command to zones: the drive has none".to_owned(),
+            ));
+        }
+        let (lba, sectors) = if record.op == Op::ManageZone {
+            let end = self.placement.capacity.unwrap_or(u64::MAX);
+            if record.lba >= end {
+                return Err(self.capacity_error(record.lba, 1).into());
+            }
+            (record.lba, 0)
+        } else if record.sectors == 0 {
             (0, 0)
         } else {
             self.placement
                 .place(record.device, record.lba, record.sectors)
                 .map_err(|(lba, sectors)| self.capacity_error(lba, sectors))?
         };
-        let command = Command { fua: record.fua, ..Command::new(record.op, Lba(lba), sectors) };
+        let command = Command {
+            fua: record.fua,
+            zone_action: record.action,
+            ..Command::new(record.op, Lba(lba), sectors)
+        };
         Ok(WorkloadRequest { at: Nanos(at), command })
+    }
+
+    /// Checks that the device has handle `handle`, where it has handles.
+    fn check_handle(&self, handle: u16) -> Result<(), BoxedError> {
+        match self.target.handles() {
+            Some(handles) if handle >= handles => {
+                let expected = format!("at most {}: the host may use {handles} handles", handles - 1);
+                Err(self.refused("handle", handle.to_string(), expected))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn refused(&self, field: &'static str, value: String, expected: String) -> BoxedError {
+        let (file, at) = (self.pass.records.file().to_owned(), self.position());
+        WorkloadError::Record { file, at, field, value, expected }.into()
     }
 
     /// The error about a request beyond the capacity.

@@ -133,7 +133,7 @@ pub struct TraceSpec {
     /// The columns of a table; with `format = "columns"`, which needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<ColumnsSpec>,
-    /// Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us) and of `columns` (default: s).
+    /// Unit of the times of `ascii` (default: guessed, with a note), of a version 3 `fio-iolog` (default: us), and of `columns` and `commands` (default: s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
     /// Unit of the addresses and sizes of `ascii` (default: guessed, with a note) and of `columns` (default: byte).

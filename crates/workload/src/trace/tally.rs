@@ -26,6 +26,8 @@ struct TallyChunk {
 #[derive(Clone, Debug, Default)]
 pub(super) struct TraceTally {
     pub(super) records: u64,
+    /// Commands that change the state of a zone.
+    pub(super) zone_commands: u64,
     /// Requests of each size in sectors, by kind of request.
     sizes: [BTreeMap<u32, u64>; KINDS],
     chunks: BTreeMap<u64, TallyChunk>,
@@ -44,9 +46,18 @@ pub(super) struct TraceTally {
 impl TraceTally {
     /// Counts one request. Requests come in order of arrival, the first at 0.
     pub(super) fn add(&mut self, request: &WorkloadRequest) {
-        let (command, kind) = (request.command, request.command.op as usize);
+        let command = request.command;
         self.records += 1;
         self.last = request.at.0;
+        let kind = match command.op {
+            // They move no data.
+            Op::ManageZone | Op::LbaStatus => {
+                self.zone_commands += 1;
+                return;
+            }
+            Op::Append => Op::Write as usize,
+            op => op as usize,
+        };
         *self.sizes[kind].entry(command.sectors).or_insert(0) += 1;
         if command.op == Op::Flush {
             return;

@@ -34,6 +34,8 @@ pub enum TraceFormat {
     /// `DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, ...`; microseconds and bytes. The
     /// file's own header says which column is which.
     Etw,
+    /// One command in each line, those to zones included: `time,command,place,size,handle`; seconds and bytes. A place may be one in a zone, such as `4z+65536`.
+    Commands,
     /// A table with one request in each line, whose columns `columns` names.
     Columns,
     /// MSR Cambridge without response times: the columns of `msr` but the last.
@@ -63,11 +65,11 @@ pub enum TraceFormat {
 impl TraceFormat {
     /// The names that a user may write, for messages.
     pub(crate) const NAMES: &'static str = "msr, spc, ascii, blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent, systor-17, k5cloud, \
-                                            cloudphysics-csv, oracle-general, biosnoop, block-rq, or columns for a table of your own";
+                                            cloudphysics-csv, oracle-general, biosnoop, block-rq, commands, or columns for a table of your own";
 
     /// The names of those that can be written.
     pub(crate) const WRITTEN: &'static str =
-        "msr, spc, ascii, blkparse, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw";
+        "msr, spc, ascii, blkparse, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw, commands";
 
     /// True if traces can be written in this format.
     pub(crate) const fn is_written(self) -> bool {
@@ -101,6 +103,7 @@ impl TraceFormat {
             Self::Alibaba => "alibaba",
             Self::Etw => "etw",
             Self::Columns => "columns",
+            Self::Commands => "commands",
             Self::MsrShort => "msr-6",
             Self::Fiu => "fiu",
             Self::Tencent => "tencent",

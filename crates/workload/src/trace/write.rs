@@ -1,6 +1,7 @@
 //! Writes requests as lines or records of each format.
 
 use super::TraceFormat;
+use super::formats::COMMANDS;
 use crate::error::bad_setting;
 use crate::{WorkloadError, WorkloadRequest};
 use outlast_device::Op;
@@ -114,9 +115,10 @@ fn obstacle(format: TraceFormat, request: &WorkloadRequest) -> Option<&'static s
     let command = request.command;
     let has_trims = matches!(format, TraceFormat::Blkparse | TraceFormat::FioIolog | TraceFormat::FioIologV2);
     match command.op {
+        Op::LbaStatus => Some("no format has queries of the LBA status"),
+        _ if format == TraceFormat::Commands => command.fua.then_some("the format has no forced unit access"),
         Op::Trim if !has_trims => Some("the format has no trim"),
         Op::Flush if !has_trims && format != TraceFormat::Etw => Some("the format has no flush"),
-        Op::LbaStatus => Some("no format has queries of the LBA status"),
         Op::Append | Op::ManageZone => Some("the format has no commands to zones"),
         _ if command.fua && format != TraceFormat::Blkparse => Some("the format has no forced unit access"),
         _ if format == TraceFormat::Vscsi && u64::from(command.sectors) * 512 > u64::from(u32::MAX) => {
@@ -132,6 +134,7 @@ fn write_header(format: TraceFormat, out: &mut dyn Write) -> io::Result<()> {
         TraceFormat::FioIolog => {
             writeln!(out, "fio version 3 iolog\n0 {IOLOG_FILE} add\n0 {IOLOG_FILE} open")
         }
+        TraceFormat::Commands => writeln!(out, "time,command,place,size,handle"),
         TraceFormat::FioIologV2 => writeln!(out, "fio version 2 iolog\n{IOLOG_FILE} add\n{IOLOG_FILE} open"),
         TraceFormat::Etw => {
             writeln!(out, "BeginHeader")?;
@@ -181,6 +184,7 @@ fn write_request(
             writeln!(out, "0,{},{offset},{size},{}", if read { 'R' } else { 'W' }, at / 1000)
         }
         TraceFormat::Blkparse => write_blk_event(number, 'Q', request, out),
+        TraceFormat::Commands => write_command(request, out),
         TraceFormat::Etw => write_etw_event(request, out),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => {
             let action = match command.op {
@@ -219,6 +223,25 @@ fn write_request(
             out.write_all(&record)
         }
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "a format that is only read")),
+    }
+}
+
+/// Writes a line of commands.
+fn write_command(request: &WorkloadRequest, out: &mut dyn Write) -> io::Result<()> {
+    let (at, command) = (request.at.0, request.command);
+    let is_own = |&&(_, op, action): &&(_, Op, _)| {
+        op == command.op && (op != Op::ManageZone || action == command.zone_action)
+    };
+    let name = COMMANDS.iter().find(is_own).map_or("", |&(name, ..)| name);
+    write!(out, "{}.{:09},{name}", at / 1_000_000_000, at % 1_000_000_000)?;
+    let offset = u128::from(command.lba.0) * 512;
+    match command.op {
+        Op::Flush => writeln!(out),
+        Op::ManageZone => writeln!(out, ",{offset}"),
+        Op::Write if command.placement.0 != 0 => {
+            writeln!(out, ",{offset},{},{}", u64::from(command.sectors) * 512, command.placement.0)
+        }
+        _ => writeln!(out, ",{offset},{}", u64::from(command.sectors) * 512),
     }
 }
 

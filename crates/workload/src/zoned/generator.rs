@@ -1,7 +1,7 @@
 //! The generator of a zoned workload: it knows its zones as a host does, by what it has sent.
 
 use crate::{RequestSource, WorkloadError, WorkloadRequest};
-use outlast_device::{Command, Op, ZoneAction, ZoneId, ZoneLayout};
+use outlast_device::{Command, Op, RandomWriteAreas, ZoneAction, ZoneId, ZoneLayout};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
@@ -21,6 +21,8 @@ pub(super) struct ZonedPlan {
     pub(super) random_reset: bool,
     /// Share of reads.
     pub(super) read: f64,
+    /// Share of writes that write again what lies in the random write area of their zone, and the areas; absent where zones are opened without one.
+    pub(super) rewrite: Option<(f64, RandomWriteAreas)>,
     /// Zones that are full at the beginning, the first ones.
     pub(super) filled: u32,
     pub(super) requests: u64,
@@ -95,6 +97,11 @@ impl ZonedSource {
             None => self.take_zone(out),
         };
         let (start, at) = (self.plan.layout.start(zone), self.written[zone.index()]);
+        if let Some(again) = self.again(at) {
+            self.open[turn] = Some(zone);
+            push(out, Command::new(Op::Write, Lba(start.0 + again), self.plan.sectors));
+            return self.plan.sectors;
+        }
         let sectors = u64::from(self.plan.sectors).min(self.plan.until - at) as u32;
         let (op, lba) = if self.plan.append { (Op::Append, start) } else { (Op::Write, Lba(start.0 + at)) };
         push(out, Command::new(op, lba, sectors));
@@ -102,6 +109,9 @@ impl ZonedSource {
         let is_last = self.written[zone.index()] == self.plan.until;
         if is_last && self.plan.until < self.plan.layout.capacity {
             push(out, Command::manage_zone(ZoneAction::Finish, start));
+        } else if is_last && self.plan.rewrite.is_some() {
+            let last = Lba(start.0 + self.plan.until - u64::from(self.plan.layout.block));
+            push(out, Command::manage_zone(ZoneAction::Commit, last));
         }
         if is_last {
             self.full.push_back(zone);
@@ -110,8 +120,26 @@ impl ZonedSource {
         sectors
     }
 
-    /// An empty zone; one that is full is reset where there is none.
+    /// The place of a write of a full request that writes again what lies in the area of a zone that is written up to `at`; `None` where the next write goes on.
+    fn again(&mut self, at: u64) -> Option<u64> {
+        let (share, areas) = self.plan.rewrite?;
+        // The write pointer stands where the write that ended at `at` left it.
+        let pointer = at.saturating_sub(areas.size).next_multiple_of(areas.granularity);
+        let places = (at.checked_sub(pointer + u64::from(self.plan.sectors))? + 1)
+            .div_ceil(u64::from(self.plan.layout.block));
+        (self.rng.unit() < share).then(|| pointer + self.draw(places) * u64::from(self.plan.layout.block))
+    }
+
+    /// An empty zone; one that is full is reset where there is none. It is opened with a random write area if writes write again.
     fn take_zone(&mut self, out: &mut Vec<WorkloadRequest>) -> ZoneId {
+        let zone = self.take_empty(out);
+        if self.plan.rewrite.is_some() {
+            push(out, Command::manage_zone(ZoneAction::OpenRandom, self.plan.layout.start(zone)));
+        }
+        zone
+    }
+
+    fn take_empty(&mut self, out: &mut Vec<WorkloadRequest>) -> ZoneId {
         if let Some(zone) = self.empty.pop_front() {
             return zone;
         }
@@ -173,6 +201,7 @@ mod tests {
             until,
             random_reset: true,
             read: 0.2,
+            rewrite: None,
             filled: 1,
             requests: 400,
             bytes: u64::MAX,
@@ -217,6 +246,45 @@ mod tests {
             // A zone that holds less than a request is not read.
             assert!(reads > 40 || until < 16, "{reads} reads");
             assert_eq!(finishes > 0, until < 48);
+        }
+    }
+
+    /// The same of writes that write again: they stay within the area, and their share is the one asked for.
+    #[test]
+    fn writes_again_stay_within_the_area() {
+        use outlast_device::{ZoneLimits, ZoneTable};
+        let areas = RandomWriteAreas { size: 24, granularity: 8, zones: 2 };
+        for until in [48, 40] {
+            let plan = ZonedPlan {
+                sectors: 8,
+                requests: 4000,
+                read: 0.0,
+                rewrite: Some((0.75, areas)),
+                ..plan(false, until)
+            };
+            let limits = ZoneLimits { open: 2, active: 2 };
+            let mut table = ZoneTable::new(plan.layout, limits).with_random_write(areas);
+            table.write(Op::Write, Lba(0), 48).expect("the first zone is filled");
+            let mut source = ZonedSource::new(plan);
+            let (mut out, mut again, mut writes) = (Vec::new(), 0, 0);
+            while source.fill(&mut out, 7).expect("it never fails") != 0 {}
+            for WorkloadRequest { command, .. } in out {
+                if command.op == Op::ManageZone {
+                    table.manage(command.zone_action, command.lba).expect("the state allows it");
+                    continue;
+                }
+                let zone = table.layout().place(command.lba).0;
+                let reached = table.reached(zone);
+                let (_, first) =
+                    table.write(command.op, command.lba, command.sectors).expect("within the window");
+                again += u32::from(first < reached);
+                writes += 1;
+            }
+            // Three on average before each write of a new unit but the first of a zone, which finds nothing to write again.
+            let units = (until / 8) as f64;
+            let (share, expected) =
+                (f64::from(again) / f64::from(writes), 3.0 * (units - 1.0) / (4.0 * units - 3.0));
+            assert!((share - expected).abs() < 0.03, "{share} of the writes wrote again, not {expected}");
         }
     }
 }

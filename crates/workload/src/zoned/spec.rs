@@ -4,6 +4,7 @@ use super::generator::{ZonedPlan, ZonedSource};
 use crate::error::bad_setting;
 use crate::pass::PassSeeds;
 use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget, ZonedTarget};
+use outlast_device::RandomWriteAreas;
 use outlast_units::{Bytes, JsonSchema, Lba, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,10 @@ pub struct ZonedSpec {
     /// Reads among the requests, in percent, of what has been written. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_percent: Option<f64>,
+    /// Writes, in percent, that write again what lies in the random write area of their zone, from 0 to 99. Given, each zone is opened with such an area, and
+    /// committed at its end; it needs `device.zones.random_write` and goes with writes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rewrite_percent: Option<f64>,
     /// Requests kept in flight. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
@@ -121,12 +126,48 @@ impl ZonedSpec {
         if !(0.0..=100.0).contains(&read) {
             return refused("read_percent", &read, "must be between 0 and 100".to_owned());
         }
+        let rewrite = self.rewrite(&own, size)?;
         let queue_depth = self.queue_depth.unwrap_or(1);
         if queue_depth == 0 {
             return refused("queue_depth", &queue_depth, "must be at least 1".to_owned());
         }
-        let plan = self.plan(&own, (size, zones, side_by_side), finish_at, read / 100.0, seeds);
+        let most = own.random_write.map_or(side_by_side, |areas| areas.zones);
+        if rewrite.is_some() && side_by_side > most {
+            let limit =
+                format!("must be at most device.zones.random_write.zones, {most}, with rewrite_percent");
+            return refused("zones_in_flight", &side_by_side, limit);
+        }
+        let mut plan = self.plan(&own, (size, zones, side_by_side), finish_at, read / 100.0, seeds);
+        plan.rewrite = rewrite;
         Ok(self.workload(plan, size, queue_depth))
+    }
+
+    /// The share of writes that write again, and the random write areas in which they do.
+    fn rewrite(
+        &self,
+        own: &ZonedTarget,
+        size: Bytes,
+    ) -> Result<Option<(f64, RandomWriteAreas)>, WorkloadError> {
+        let Some(percent) = self.rewrite_percent else { return Ok(None) };
+        let refused = |limit: String| Err(bad_setting("workload.zoned.rewrite_percent", percent, limit));
+        let Some(areas) = own.random_write else {
+            return refused("needs [device.zones.random_write]: zones have no random write area".to_owned());
+        };
+        if self.command == Some(ZoneCommand::Append) {
+            return refused(
+                "needs command = \"write\": a zone with a random write area takes no appends".to_owned(),
+            );
+        }
+        if !(0.0..=99.0).contains(&percent) {
+            return refused("must be between 0 and 99".to_owned());
+        }
+        let area = Bytes(areas.size * SECTOR_BYTES);
+        if size > area {
+            let limit =
+                format!("must be at most the size of a random write area, {area}, with rewrite_percent");
+            return Err(bad_setting("workload.zoned.size", size, limit));
+        }
+        Ok(Some((percent / 100.0, areas)))
     }
 
     /// The plan of settings that have been checked.
@@ -152,6 +193,7 @@ impl ZonedSpec {
             until: until.min(own.layout.capacity),
             random_reset: self.reset == Some(ZoneResetPolicy::Random),
             read,
+            rewrite: None,
             filled: own.filled.min(zones),
             requests: self.requests.unwrap_or(u64::MAX),
             bytes: self.bytes.map_or(u64::MAX, |bytes| bytes.0),

@@ -54,9 +54,7 @@ Examples:
     show_default=True,
     help="Which device has failed.",
 )
-@click.option(
-    "--device-bytes", type=Size(), default=80e9, show_default="80GB", help="Bytes read from each surviving device."
-)
+@click.option("--device-bytes", type=Size(), default=80e9, help="Bytes read from each surviving device. Default: 80GB.")
 @click.option("--n", type=int, default=4148, show_default=True, help="Bits of a codeword.")
 @click.option("--k", type=int, default=4, show_default=True, help="Bits that are corrected in a codeword.")
 @click.option("--user-bits", type=int, default=4096, show_default=True, help="Bits of user data in a codeword.")

@@ -100,7 +100,7 @@ Examples:
     "--uber", type=float, default=0.0, show_default=True, help="Uncorrectable bit error rate of a rebuild's reads."
 )
 @click.option(
-    "--device-bytes", type=Size(), default=32e12, show_default="32TB", help="Bytes of a device, all read in a rebuild."
+    "--device-bytes", type=Size(), default=32e12, help="Bytes of a device, all read in a rebuild. Default: 32TB."
 )
 @click.option("--latent-mttf", type=float, help="Mean hours to a latent error of a device; none if not given.")
 @click.option("--scrub", type=float, help="Mean hours until scrubbing finds it; never if not given.")

@@ -194,7 +194,9 @@ def waf_command(
         raise click.UsageError("--hot-space and --hot-writes belong together", click.get_current_context())
     check_stripe(parities)
     x = np.asarray(spare)
-    curves, notes = [], []
+    curves, notes = [], list[str]()
+    if max(spare) >= 1:
+        notes.append(f"a spare factor of {max(spare):g} is {max(spare):.0%} of the user space; 0.28, or 28%, is 28 %")
     for m in parities:
         overhead = models.parity_overhead([(1.0, stripe, int(m))])
         # Parity may leave small drives no spare space: there the curve has a gap.

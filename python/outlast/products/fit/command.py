@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from outlast import interrupts
-from outlast.cli.options import Seconds, Whole, path_option
+from outlast.cli.options import Seconds, Whole, path_option, print_json
 
 if TYPE_CHECKING:
     from outlast.products.fit.engine import Fit
@@ -46,6 +46,7 @@ Examples:
 )
 @path_option("--points", metavar="DIR", default=Path("out/fit"), help="Where to save runs. Default: out/fit.")
 @click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
+@click.option("--json", "as_json", is_flag=True, help="Print the fit as JSON instead of the summary.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
 def fit_command(
     file: str | None,
@@ -57,6 +58,7 @@ def fit_command(
     report: Path | None,
     points: Path,
     jobs: int | None,
+    as_json: bool,
     quiet: bool,
 ) -> int:
     """Fit a drive to measurements and write it as a preset.
@@ -65,6 +67,9 @@ def fit_command(
     or figures of its data sheet. Each number of the preset is marked as fitted, with its interval and
     the measurement used, or as assumed.
     """
+    if as_json and (curve is not None or plan is not None):
+        other = "--curve" if curve is not None else "--plan"
+        raise click.UsageError(f"--json: not with {other}, which fits nothing", click.get_current_context())
     if curve is not None:
         return _curve(curve)
     if out is None or (file is None) == (plan is None):
@@ -73,7 +78,7 @@ def fit_command(
     if plan is not None:
         return _plan(plan, out, size, seconds, quiet=quiet)
     assert file is not None
-    return _fit(file, out, report, points, jobs, quiet=quiet)
+    return _fit(file, out, report, points, jobs, as_json=as_json, quiet=quiet)
 
 
 def _curve(file: Path) -> int:
@@ -92,12 +97,16 @@ def _plan(target: str, out: Path, size: str | None, seconds: float, *, quiet: bo
     return 0
 
 
-def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | None, *, quiet: bool) -> int:
+def _fit(
+    file: str, out: Path, report: Path | None, points: Path, jobs: int | None, *, as_json: bool, quiet: bool
+) -> int:
     from outlast.cli.progress import RunProgress
     from outlast.output import check_file, write_file
     from outlast.products.fit import fit
     from outlast.products.fit.page import page
     from outlast.products.fit.preset import to_toml
+    from outlast.products.fit.record import to_dict
+    from outlast.schemas import hint
 
     page_file = report or out.with_suffix(".html")
     for place in (out, page_file):
@@ -110,10 +119,13 @@ def _fit(file: str, out: Path, report: Path | None, points: Path, jobs: int | No
                 bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
-    write_file(out, to_toml(done))
+    write_file(out, hint() + to_toml(done))
     write_file(page_file, page(done))
-    if not quiet:
+    if as_json:
+        print_json(to_dict(done, out, page_file))
+    elif not quiet:
         _show(done)
+    if not quiet:
         click.echo(f"written: {out}, {page_file}", err=True)
     return 0
 

@@ -70,15 +70,23 @@ def mqsim_command(device: Path, workload: Path, scenario: int, out: Path | None)
     "femu",
     epilog="""\b
 Example:
-  outlast import femu femu,devsz_mb=12288,femu_mode=1,pg_rd_lat=40000,gc_policy=greedy -o femu.toml""",
+  outlast import femu femu,devsz_mb=12288,femu_mode=1,pg_rd_lat=40000,gc_policy=greedy -o femu.toml
+  outlast import femu run-blackbox.sh -o femu.toml""",
 )
-@click.argument("options", nargs=-1, required=True)
+@click.argument("options", nargs=-1)
+@click.option("-device", "device", metavar="OPTIONS", multiple=True, help="The same, as QEMU has it.")
 @out_option
-def femu_command(options: tuple[str, ...], out: Path | None) -> None:
-    """Import FEMU's device OPTIONS, as QEMU's -device has them."""
+def femu_command(options: tuple[str, ...], device: tuple[str, ...], out: Path | None) -> None:
+    """Import FEMU's device OPTIONS, as QEMU's -device has them, or the script that runs FEMU with them."""
     from outlast.products.imports.femu import femu
+    from outlast.products.imports.femu_script import options_of
 
-    _write(femu(options), out)
+    words = (*options, *device)
+    if len(words) == 1 and "," not in words[0] and "=" not in words[0] and Path(words[0]).is_file():
+        script = Path(words[0])
+        _write(femu([options_of(script)]), out, script)
+    else:
+        _write(femu(words), out)
 
 
 @import_command.command(
@@ -117,6 +125,7 @@ def _write(draft: Draft, out: Path | None, *inputs: Path) -> None:
     """Checks a draft as a run would, and writes it with what it lacks."""
     from outlast.output import check_file, check_not_read, write_file
     from outlast.products.imports.check import check_draft
+    from outlast.schemas import hint
 
     if out is not None:
         check_file(out)
@@ -126,7 +135,7 @@ def _write(draft: Draft, out: Path | None, *inputs: Path) -> None:
     if out is None:
         click.echo(text, nl=False)
     else:
-        write_file(out, text)
+        write_file(out, hint() + text)
         click.echo(f"written: {out}", err=True)
     if draft.unmatched:
         click.echo(f"{len(draft.unmatched)} parameters have no counterpart; what they would change:", err=True)

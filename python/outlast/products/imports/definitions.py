@@ -19,6 +19,11 @@ SELECTOR = "BASE_SSD"
 DEEPEST = 32
 """Definitions and parentheses within each other."""
 _SCALES = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+ENUMERATIONS = {
+    **{name: value for value, name in enumerate(("SSD_TYPE_NVM", "SSD_TYPE_CONV", "SSD_TYPE_ZNS", "SSD_TYPE_KV"))},
+    **{f"CELL_MODE_{name}": value for value, name in enumerate(("UNKNOWN", "SLC", "MLC", "TLC", "QLC"))},
+}
+"""Enumerations of NVMeVirt's versions whose constants are no definitions, or stand in another header."""
 _CONDITION = re.compile(rf"\(?\s*{SELECTOR}\s*==\s*(\w+)\s*\)?")
 _DEFINE = re.compile(r"define\s+(\w+)(\([^)]*\))?\s*(.*)")
 _TOKEN = re.compile(r"\s*(?:(\d+\.\d*|\d+)[uUlL]*|(\w+)|(<<|[-+*/()]))")
@@ -52,6 +57,10 @@ class Definitions:
         """A definition as written."""
         return self._values[name].text
 
+    def first_of(self, *names: str) -> str:
+        """The first of several names for the same that the header has; if it has none, the first."""
+        return next((name for name in names if name in self._values), names[0])
+
     def rest(self) -> list[str]:
         """The names that were never asked for."""
         return [name for name in self._values if name not in self._asked]
@@ -81,6 +90,8 @@ class Definitions:
         return ScenarioError(f"{self.file}:{place.line}: {name} = {place.text[:60]}: {limit}")
 
     def _value(self, name: str, depth: int) -> Fraction:
+        if name not in self._values and name in ENUMERATIONS:
+            return Fraction(ENUMERATIONS[name])
         if name not in self._values or depth > DEEPEST:
             raise ValueError(f"{name} is not defined, or by itself")
         try:

@@ -29,9 +29,10 @@ cmbloc oacs oncs sgl vid did lver debug_ftl flash_type gc_strategy cell_pages
 QUIET = frozenset(_QUIET.split())
 """Options of the emulator and of the NVMe registers, which change no figure of a simulation."""
 LEFT = {
+    "subsys": "with fdp=on it has reclaim unit handles; `device.placement` has them here",
     "read_cache_mb": "a cache of that size would be `device.controller.read_cache`",
-    "mapping": "the whole mapping table is in memory here; a cached or hybrid one costs reads and writes of flash",
-    "mapping_cache_mb": "the whole mapping table is in memory here",
+    "mapping": "the whole mapping table is in memory here; `device.ftl.map_cache` keeps a part of it",
+    "mapping_cache_mb": "`device.ftl.map_cache.size` is memory for a part of the table",
     "pgtype_lat": "a list in `device.timing.program` would give each page type its time",
     "ecc_step_ns": "reads of worn blocks take longer there; `device.reliability` would",
     "nand_bad_blocks": "`device.defects.factory_bad` is the share of bad blocks",
@@ -48,7 +49,7 @@ def femu(words: Sequence[str]) -> Draft:
     mode = options.whole("femu_mode", 0, 255, BLACK_BOX)
     if mode != BLACK_BOX:
         raise options.wrong(
-            "femu_mode", f"must be {BLACK_BOX}, the black-box mode; zones and open channels are not modelled"
+            "femu_mode", f"must be {BLACK_BOX}, the black-box mode; zones and open channels are not imported"
         )
     draft.set("name", "femu", "-device femu")
     planes = _geometry(draft, options)
@@ -70,7 +71,7 @@ def _options(words: Sequence[str]) -> Parameters:
         if name in ("", "-device", "femu"):
             continue
         if not equals:
-            raise ScenarioError(f'-device femu: "{word.strip()[:60]}" is not of the form name=value')
+            raise ScenarioError(f'-device femu: "{word.strip()[:60]}" is neither of the form name=value nor a script')
         if name in values:
             raise ScenarioError(f"-device femu: {name} is given twice")
         values[name] = Place(text.strip(), 1)

@@ -32,6 +32,12 @@ PAYLOAD, OVERHEAD = 128, 28
 """Bytes of data and of headers in a packet of the link: `src/host/PCIe_Link.h`."""
 MOST_COUNT = 65_535
 MOST_NS = 10**12
+MOST_TRANSFERS = 10_000
+"""Transfers on a channel in MT/s; ONFI 6 has 4,800."""
+CACHED_TABLE = (
+    "the whole table is in memory here; a miss costs a read of flash there. `device.ftl.map_cache` keeps pages of the "
+    "table, not single entries: reads miss as there, random writes write far more of it"
+)
 
 UNREAD = {
     "Memory_Type": "",
@@ -126,12 +132,17 @@ def _timing(draft: Draft, drive: Parameters, flash: Parameters) -> None:
         for kind in {"LSB", "CSB", "MSB"} - set(kinds):
             flash.text(f"{name}_{kind}", "")
     draft.set("device.timing.erase", nanoseconds(flash.whole("Block_Erase_Latency", 1, MOST_NS)), "Block_Erase_Latency")
-    transfers = drive.whole("Channel_Transfer_Rate", 1, 1000, 300)
+    transfers = drive.whole("Channel_Transfer_Rate", 1, MOST_TRANSFERS, 300)
     width = drive.whole("Flash_Channel_Width", 1, 8, 1)
     # MQSim cuts the time of a transfer to whole nanoseconds: 333 MT/s are 3 ns for each byte of the width.
     step = 1000 // transfers
-    origin = f"Channel_Transfer_Rate {transfers} x Flash_Channel_Width {width}: {step} whole ns each (SSD_Device.cpp)"
-    draft.set("device.timing.bus", rate(width * 1e9 / step), origin)
+    origin = f"Channel_Transfer_Rate {transfers} x Flash_Channel_Width {width}"
+    if step:
+        draft.set("device.timing.bus", rate(width * 1e9 / step), f"{origin}: {step} whole ns each (SSD_Device.cpp)")
+    else:
+        draft.set(
+            "device.timing.bus", rate(width * 1e6 * transfers), f"{origin}; MQSim itself cuts 1000/{transfers} ns to 0"
+        )
     draft.set("device.timing.command", "290ns", "a read in ONFI_Channel_NVDDR2.cpp; a program has 361 ns there")
     support = flash.word("CMD_Suspension_Support", ("NONE", "PROGRAM", "ERASE", "PROGRAM_ERASE"), "NONE")
     erase, program = (flash.whole(f"Suspend_{each}_Time", 0, MOST_NS, 0) for each in ("Erase", "Program"))
@@ -160,8 +171,7 @@ def _mapping(draft: Draft, drive: Parameters) -> None:
     drive.word("Address_Mapping", ("PAGE_LEVEL", "HYBRID"), "PAGE_LEVEL")
     cache = drive.whole("CMT_Capacity", 0, 2**40, 2**21)
     if not drive.flag("Ideal_Mapping_Table", False):
-        effect = "the whole table is in memory here; a miss costs a read of flash there, and a dirty page of it a write"
-        draft.leave("CMT_Capacity", cache, effect)
+        draft.leave("CMT_Capacity", cache, CACHED_TABLE)
 
 
 def _collection(draft: Draft, drive: Parameters, spare: float) -> None:
@@ -183,8 +193,9 @@ def _collection(draft: Draft, drive: Parameters, spare: float) -> None:
     threshold = max(int(share * blocks), LEAST_FREE_BLOCKS)
     held = math.floor(spare * blocks)
     if threshold + 3 <= held:
-        origin = f"GC_Exec_Threshold {share:g} of {blocks} blocks of a plane, 10 at least, and fewer than that are free"
-        draft.set(f"{gc}.start_free", threshold - 1, origin)
+        # Fewer than that are free, and one more is set aside for the mapping table's pages, even of an ideal table.
+        origin = f"GC_Exec_Threshold {share:g} of {blocks} blocks of a plane, 10 at least, as MQSim sets one more aside"
+        draft.set(f"{gc}.start_free", threshold, origin)
     else:
         effect = (
             f"MQSim collects while fewer than {threshold} blocks of a plane are free, and only {held} are spare, so "

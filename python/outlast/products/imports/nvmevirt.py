@@ -31,7 +31,7 @@ def nvmevirt(file: Path, base: str | None, memory: int | None) -> Draft:
     if kind != 1:
         what = OTHERS.get(kind, "others")
         raise ScenarioError(
-            f"{file}: {given.base} is no conventional SSD, and {what} are not modelled here; --base names another"
+            f"{file}: {given.base} is no conventional SSD, and {what} are not imported; --base names another"
         )
     draft = Draft("NVMeVirt", (f"{file.name} ({given.base})",))
     draft.set("name", given.base.lower().replace("_", "-"), f"BASE_SSD {given.base}")
@@ -105,7 +105,9 @@ def _controller(draft: Draft, given: Definitions) -> None:
     draft.set(f"{controller}.flash_cores", cores, "SSD_PARTITIONS: parts of the channels with a translation layer each")
     link = given.whole("PCIE_BANDWIDTH", 1, 10**6)
     draft.set(f"{controller}.link", rate(link * 2**20), f"PCIE_BANDWIDTH {link}, in MiB/s")
-    draft.set(f"{controller}.write_buffer", size(given.whole("GLOBAL_WB_SIZE", 1, 2**40)), "GLOBAL_WB_SIZE")
+    # Versions before the zoned write buffers call it WRITE_BUFFER_SIZE.
+    buffer = given.first_of("GLOBAL_WB_SIZE", "WRITE_BUFFER_SIZE")
+    draft.set(f"{controller}.write_buffer", size(given.whole(buffer, 1, 2**40)), buffer)
     if not given.whole("WRITE_EARLY_COMPLETION", 0, 1):
         draft.set(f"{controller}.write_cache", "off", "WRITE_EARLY_COMPLETION 0")
     reads, writes = (given.whole(name, 0, MOST_NS) for name in ("FW_4KB_READ_LATENCY", "FW_WBUF_LATENCY0"))

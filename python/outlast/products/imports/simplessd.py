@@ -15,6 +15,8 @@ from outlast.products.imports.parameters import Parameters, Place
 from outlast.products.imports.xml import read_bytes
 
 SECTIONS = ("cpu", "nvme", "ufs", "sata", "pal", "ftl", "icl", "dram")
+SIMULATION = ("global", "generator", "trace")
+"""Sections of the other file that SimpleSSD-Standalone takes."""
 MOST_PS = 10**15
 LANES = {0: 2.5e9 * 0.8, 1: 5e9 * 0.8, 2: 8e9 * 128 / 130}
 """Bits of data a second on a lane by PCIEGeneration: 2.5 and 5 GT/s in 8b/10b, 8 GT/s in 128b/130b."""
@@ -72,6 +74,9 @@ def _sections(file: Path) -> dict[str, Parameters]:
             continue
         if (found := re.fullmatch(r"\[(\w+)\]", text)) is not None:
             section = found[1]
+            if section in SIMULATION:
+                reason = "configures a simulation; name the drive's file, which has [pal]: simplessd/config/sample.cfg"
+                raise ScenarioError(f"{file}:{number}: [{section}]: {reason}")
             if section not in values:
                 raise ScenarioError(f"{file}:{number}: [{section}]: must be one of {', '.join(SECTIONS)}")
             continue

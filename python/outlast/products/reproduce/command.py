@@ -64,7 +64,8 @@ def reproduce_command(
 
     Without arguments all papers: diff-raid, flexible, hrm, lfs, msapl, reparo. PAPER/FIGURE, such as
     hrm/fig05, selects one figure; figures may also be listed after their paper.
-    "drives", "warp", "cachelib-fdp", "client-drives" and "heat" compare real drives with simulated ones.
+    "drives", "warp", "cachelib-fdp", "zn540", "client-drives" and "heat" compare real drives with simulated
+    ones.
     Writes index.html with every statement beside closed form and simulation, a page for each
     paper, reproduction.json and a table for each figure.
     After an interruption it continues where it stopped.

@@ -150,7 +150,7 @@ class Checking:
         subjects = recoveries.make(good, most, self._workers, self._go_on)
         planned[TWICE] = len(subjects)
         missing = [each for each in subjects if each.id not in known]
-        self._check_subjects(missing, "cut while they recover", len(subjects))
+        self._check_subjects(missing, "power losses during recovery", len(subjects))
         return [known[each.id] for each in subjects if each.id in known]
 
     def _risks(self, states: list[State], verdicts: list[Verdict]) -> dict[str, probability.Risk]:
@@ -170,12 +170,12 @@ class Checking:
         budget = self._request.budget_s
         until = None if budget is None else self._began + budget * (1 + SHRINKING)
         kinds = failures_of(verdicts)
-        self._tell("making bad states smaller", 0, len(kinds[:MOST_SHRUNK]), len(kinds))
+        self._tell("reducing bad states", 0, len(kinds[:MOST_SHRUNK]), len(kinds))
         smaller: dict[str, Failure] = {}
         firsts = [alike for alike in kinds[:MOST_SHRUNK] if alike[0].lost and not interrupts.stop_requests()]
         for failure in self._workers.map_items(firsts, lambda trial, alike: self._shrink(trial, alike, until)):
             smaller[failure.states[0].state] = failure
-            self._tell("making bad states smaller", len(smaller), len(firsts), len(kinds))
+            self._tell("reducing bad states", len(smaller), len(firsts), len(kinds))
         for alike in kinds:
             yield smaller.get(alike[0].state) or Failure(alike, alike[0], 0, not alike[0].lost)
 

@@ -158,5 +158,5 @@ class Fuse2fsWorker:
                 break
         if not commands.wait(process, PATIENCE_S):
             commands.kill_session(process)
-            raise TortureError(f"{self._place}: fuse2fs does not end")
+            raise TortureError(f"{self._place}: fuse2fs has not exited")
         process.wait()

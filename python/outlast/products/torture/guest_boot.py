@@ -48,7 +48,7 @@ class Boot:
             try:
                 return Machine(kernel(self._files), initrd, "kvm", node, keep)
             except SilentError:
-                self.accelerator, self.how = "tcg", "emulated (TCG), since with KVM it does not boot"
+                self.accelerator, self.how = "tcg", "emulated (TCG), as it did not boot with KVM"
         if (plain := self._unpacked()) is not None:
             with suppress(SilentError):
                 return Machine(Path(f"/dev/fd/{plain}"), initrd, "tcg", node, (*keep, plain))
@@ -148,7 +148,7 @@ def talk(
             sys.stdout.write(message["output"])
             sys.stdout.flush()
         else:
-            assert on_mark is not None, "a check makes no marks"
+            assert on_mark is not None, "only the recorded program can make marks, not a check"
             try:
                 on_mark(message["mark"])
             except RefusedError as error:

@@ -63,7 +63,7 @@ def tool(name: str) -> str:
 def tools() -> None:
     """True if the programs that make and run a machine are here."""
     if platform.machine() != "x86_64":
-        raise AbsentError(f"it is for x86-64, and this is {platform.machine()}")
+        raise AbsentError(f"a guest needs an x86-64 processor, and this is {platform.machine()}")
     for name in TOOLS:
         tool(name)
 

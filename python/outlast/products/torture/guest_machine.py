@@ -55,7 +55,7 @@ def nbd_node(uri: str) -> dict[str, Any]:
     elif parts.scheme == "nbd" and parts.hostname is not None:
         server = {"type": "inet", "host": parts.hostname, "port": str(parts.port or 10809)}
     else:
-        raise TortureError(f"{uri}: a guest reaches drives at nbd+unix:// and nbd:// addresses")
+        raise TortureError(f"{uri}: a guest can use only drives at nbd+unix:// or nbd:// addresses")
     return {"driver": "nbd", "server": server, "export": unquote(parts.path.removeprefix("/"))}
 
 

@@ -51,7 +51,7 @@ class GuestWorkload:
             with self._boot.machine(nbd_node(around.uri)) as machine:
                 with self._lock:
                     if self._unwanted:
-                        raise TortureError(f"{self._job.command[0]}: stopped before it began")
+                        raise TortureError(f"{self._job.command[0]}: was stopped before it started")
                     self._machine = machine
                 try:
                     ended, _ = talk(machine, request, None, around.note)

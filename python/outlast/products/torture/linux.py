@@ -128,7 +128,10 @@ class Loop:
         self._handle, self.path = _attach(file, flags)
         if direct and Path("/sys/block", Path(self.path).name, "loop/dio").read_text().strip() != "1":
             os.close(self._handle)
-            raise OSError(errno.EOPNOTSUPP, "the kernel does not pass commands on as they come (loop: direct I/O)")
+            raise OSError(
+                errno.EOPNOTSUPP,
+                "the kernel's loop device has no direct I/O, and so would not send commands as they come",
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -83,7 +83,7 @@ class _Module(Protocol):
 def choose(fs: str, options: str = "", name: str | None = None) -> Backend:
     """The named backend, or the first that this computer can use; says what is missing where there is none."""
     if name is not None and name not in BACKENDS:
-        raise TortureError(f"backend {name}: there are {', '.join(BACKENDS)}")
+        raise TortureError(f"backend {name}: must be one of {', '.join(BACKENDS)}")
     lacks = []
     for each in [name] if name is not None else BACKENDS:
         module: _Module = import_module(BACKENDS[each])

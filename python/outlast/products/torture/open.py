@@ -166,5 +166,5 @@ def _mounted(source: device.Device, place: Path, fs: str, options: str, tell: Ca
             try:
                 linux.aside("unmount", mount)
             except OSError as error:
-                tell(f"{mount}: {error.strerror}: unmounted when its last user leaves")
+                tell(f"{mount}: {error.strerror}: still in use; it is unmounted when its last user exits")
                 linux.unmount(mount, linux.MNT_DETACH)

@@ -110,8 +110,13 @@ def _check_vacant(out: Path) -> None:
     from outlast.output import check_writable
 
     if out.is_symlink() or out.exists():
-        raise TortureError(f"--out {out}: is there already; name another, or remove it")
+        raise TortureError(f"--out {out}: already exists; name another folder, or remove it")
     check_writable(out)
+
+
+def facts_of(recording: Path) -> dict[str, Any]:
+    """What a recording says of its making: file system, command and its exit code, drive, backend, start."""
+    return dict(json.loads((recording / FACTS).read_text("utf-8")))
 
 
 def _remove_unless_whole(out: Path) -> None:
@@ -197,13 +202,13 @@ class _Attended:
             doing, _ = self._server.wait(0)
         except Exception as error:
             self._workload.end(signal.SIGKILL)
-            return TortureError(f"the drive ended while it was recorded: {error}")
+            return TortureError(f"the served drive ended during the recording: {error}")
         for warning in self._server.take_warnings():
             self._tell(f"warning: {warning}")
         if doing != "ended":
             return None
         self._workload.end(signal.SIGKILL)
-        return TortureError("the drive was stopped while it was recorded")
+        return TortureError("the served drive was stopped during the recording")
 
     def _pass_on_signals(self) -> None:
         """The first signal asks the command to end; a second one, or patience, kills it."""

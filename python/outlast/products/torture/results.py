@@ -233,7 +233,7 @@ def _check_kind(path: Path) -> None:
         return
     if not (stat.S_ISDIR(kind) if is_folder else stat.S_ISREG(kind)):
         what = "a symbolic link" if stat.S_ISLNK(kind) else "something else"
-        raise TortureError(f"{path}: is {what}, and must be {'a folder' if is_folder else 'a plain file'}")
+        raise TortureError(f"{path}: is {what}, but must be {'a folder' if is_folder else 'a plain file'}")
 
 
 def _difference(value: Any, other: Any) -> str:

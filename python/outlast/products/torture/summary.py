@@ -60,7 +60,7 @@ def speed(result: Result) -> str:
     workers = f"{result.request.jobs} worker{'s' if result.request.jobs > 1 else ''}"
     where = "in process" if result.request.in_process else f"{result.request.fs}, {result.backend}"
     if not result.checked_now:
-        return f"all known from before; {where}"
+        return f"all checked earlier; {where}"
     return f"{short(result.rate)} states/s ({seconds(result.seconds)}, {workers}; {where})"
 
 

@@ -181,7 +181,7 @@ class HostWorkload:
         """The exit code of a command that has ended by itself or was ended."""
         with self._lock:
             if self._unwanted:
-                raise TortureError(f"{command[0]}: stopped before it began")
+                raise TortureError(f"{command[0]}: was stopped before it started")
             process = commands.start(command, known, None, (around.marks.kept,))
             self._begun.append(process)
             self._process = process

@@ -43,6 +43,32 @@
     return { ...trace, text, hovertemplate: trace.hovertemplate.replace(inExponents[0], "%{text}") };
   };
 
+  // A chart's points as a table, and its drawing without pixels, for a paper or another program.
+  const quoted = (cell) => (/[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell ?? ""));
+  const tableOf = (traces) => {
+    const rows = [["series", "x", "y", "z"]];
+    for (const { name = "", x = [], y = [], z } of traces) {
+      if (z) y.forEach((row, at) => x.forEach((column, across) => rows.push([name, column, row, z[at][across]])));
+      else Array.from(x, (value, at) => rows.push([name, value, y[at], ""]));
+    }
+    return `${rows.map((row) => row.map(quoted).join(",")).join("\n")}\n`;
+  };
+  const save = (name, content, type) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([content], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  };
+  const buttons = (name, traces) => [
+    ["toImage",
+      { name: "svg", title: "Download as SVG", icon: Plotly.Icons["camera-retro"],
+        click: (plot) => Plotly.downloadImage(plot, { format: "svg", filename: name }) },
+      { name: "csv", title: "Download the points as CSV", icon: Plotly.Icons.disk,
+        click: () => save(`${name}.csv`, tableOf(traces), "text/csv") },
+      "resetScale2d"],
+  ];
+
   const printing = () => document.documentElement.classList.contains("printing");
 
   const draw = () => {
@@ -50,7 +76,7 @@
     for (const figure of document.querySelectorAll("figure.chart")) {
       const spec = JSON.parse(figure.querySelector("script").textContent);
       const data = coloured(spec.data, style).map(legible);
-      const options = { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "resetScale2d"]] };
+      const options = { responsive: true, displaylogo: false, modeBarButtons: buttons(figure.id, spec.data) };
       const plot = figure.querySelector(".plot");
       const layout = layoutOf(spec.layout, style);
       // On a telephone labels of several lines stand closer to each other.

@@ -1,12 +1,14 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
 mod erasing;
+mod on_chip;
 mod padding;
 mod parts;
 mod record;
 mod tasks;
 mod victim;
 
+pub(super) use on_chip::OnChip;
 pub(crate) use parts::holds_data;
 pub(crate) use parts::valid_in_block;
 pub use record::Victim;
@@ -142,7 +144,9 @@ impl FlashCore {
         let stream = self.tasks.stream(tag.task);
         let mut mask = mask;
         while mask != 0 {
-            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
+            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else {
+                break;
+            };
             let mut moving = MovingUnits::of(&self.ftl, tag.pu, run);
             let relocated = self.ftl.relocate_units(stream, &mut moving);
             mask = mask & !run | moving.left();

@@ -178,7 +178,9 @@ impl Tasks {
         ftl: &Ftl,
         may_start: bool,
     ) -> NextRead {
-        let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
+        let Some(victim) = &mut self.under_way[task as usize].victim else {
+            return NextRead::None;
+        };
         if !victim.list.has_more(local) {
             return NextRead::None;
         }
@@ -200,6 +202,21 @@ impl Tasks {
         // Room is kept from the start of the read, so that data read always has a place to go.
         self.relocating += count_few(mask);
         NextRead::Read { pu, place: place_within(ftl, victim.superblock, within), mask }
+    }
+
+    /// The next program unit that die `local` has for `task`, and its superblock, if all of it is to be moved, by one read.
+    pub(crate) fn next_whole(
+        &self,
+        task: InternalTask,
+        local: LocalDie,
+        ftl: &Ftl,
+    ) -> Option<(SuperblockId, Pu)> {
+        let victim = self.under_way[task as usize].victim.as_ref()?;
+        let within = victim.list.peek(local)?;
+        let all = u64::MAX >> (64 - ftl.layout().units_per_pu());
+        let units = ftl.valid_units(victim.superblock, within) & self.span.0 & victim.units;
+        let has_room = self.relocating < self.relocating_max;
+        (units == all && has_room).then(|| (victim.superblock, ftl.layout().pu_at(victim.superblock, within)))
     }
 
     /// [`Tasks::next_read`] where one may start and the host has overwritten all of the piece that was next. That may have been the last of the
@@ -241,7 +258,9 @@ impl Tasks {
     /// Returns whether it was the last.
     #[inline]
     pub fn read_ended(&mut self, task: InternalTask) -> bool {
-        let Some(victim) = &mut self.under_way[task as usize].victim else { return false };
+        let Some(victim) = &mut self.under_way[task as usize].victim else {
+            return false;
+        };
         debug_assert!(victim.reads_in_flight != 0, "a read of {task:?} ends that did not begin");
         victim.reads_in_flight -= 1;
         victim.is_moved()

@@ -72,7 +72,7 @@ impl Former {
 
 /// How much of a program unit one read takes: a bit for each unit, from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
-pub(super) struct Span(u64);
+pub(super) struct Span(pub(super) u64);
 
 impl Span {
     /// With victims of `ftl` that are read as `reads` says.

@@ -1,5 +1,6 @@
 //! Questions of dies: sensing that begins, and the next read of an internal task.
 
+use crate::core::collection::OnChip;
 use crate::core::{CoreContext, Due, FlashCore, NextRead};
 use crate::op::{InternalTask, OpKind, Purpose};
 use outlast_flash::{DieStep, FlashOp, TaskReadAnswer, TaskReadQuery};
@@ -67,10 +68,22 @@ impl FlashCore {
     #[inline(never)]
     fn answer(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: TaskReadQuery) {
         let local = context.places[die].local;
-        let FlashCore { tasks, ftl, cpu, buffer, .. } = self;
+        let buffer = &mut self.buffer;
         let may_start = ask.may_start()
             && !(ask.task() == InternalTask::Gc && buffer.holds_up())
             && !(buffer.takes_tokens() && buffer.holds_back(now, ask.task()).is_some());
+        if may_start && context.config.ftl.gc.on_chip_copies != 0 {
+            let answer = match self.copy_on_chip(now, context, ask.task(), die) {
+                OnChip::Copied => Some(TaskReadAnswer::Again),
+                OnChip::Waits => Some(TaskReadAnswer::Later),
+                OnChip::Reads => None,
+            };
+            if let Some(answer) = answer {
+                let next = context.flash.answer(now, die, ask, answer, |_| self.demand());
+                return self.follow_on(now, context, die, next);
+            }
+        }
+        let FlashCore { tasks, ftl, cpu, buffer, .. } = self;
         let answer = match tasks.next_read(ask.task(), local, ftl, may_start) {
             NextRead::None => TaskReadAnswer::Nothing,
             NextRead::Later => {

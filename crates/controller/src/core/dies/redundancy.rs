@@ -44,6 +44,7 @@ impl FlashCore {
         self.program_held(now, context);
         for stream in streams {
             self.close_superblock(now, context, stream);
+            self.ftl.record_closing(stream);
         }
     }
 

@@ -9,6 +9,7 @@ pub use cache::MapCache;
 
 use crate::core::{CoreContext, Due, Effect, FlashCore};
 use crate::op::{InternalTask, Op, OpKind, UnitWork};
+use outlast_ftl::ReadCause;
 use outlast_units::{Lpn, Nanos};
 
 impl FlashCore {
@@ -45,6 +46,34 @@ impl FlashCore {
             cache.wait(now, page, work);
         }
         true
+    }
+
+    /// The host reads or writes unit `lpn` without time: the page of the table with its entry is in memory from now on, as the last one used, with those that
+    /// are read ahead.
+    #[cold]
+    #[inline(never)]
+    pub fn pass_map_untimed(&mut self, context: &mut CoreContext, lpn: Lpn) {
+        let CoreContext { counters, config, .. } = context;
+        let (Some(page), Some(cache)) = (self.ftl.map_page_with(lpn), &mut self.map_cache) else { return };
+        if cache.touch(page) {
+            counters.map_hits += 1;
+            return;
+        }
+        counters.map_misses += 1;
+        let ahead = config.ftl.map_cache.filter(|_| cache.goes_on(page)).map_or(0, |own| own.prefetch);
+        let last = page.saturating_add(ahead).min(cache.pages() - 1);
+        for page in page..=last {
+            let Some(cache) = self.map_cache.as_mut().filter(|cache| cache.is_away(page)) else { continue };
+            let leaves = cache.fill(page);
+            let is_in_memory = self.ftl.recall_map_page(page);
+            let slot = self.ftl.map_page_slot(page);
+            if !is_in_memory && slot.is_some() && self.ftl.space().pus().is_programmed(slot) {
+                counters.reads[ReadCause::Map] += u64::from(self.ftl.layout().pages_per_unit());
+            }
+            if let Some(leaves) = leaves {
+                self.ftl.evict_map_page(leaves);
+            }
+        }
     }
 
     /// Begins to read page `page` of the table; false if it is in memory now: it has never been written, or has not left the buffer.

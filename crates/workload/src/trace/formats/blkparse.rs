@@ -53,7 +53,8 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
     let rwbs = fields.next().ok_or_else(|| fault("rwbs", b"", "letters such as R, WS or D"))?;
     let RwbsFlags { op, preflush, fua } = parse_rwbs(rwbs)?;
     let device = context.devices.id(device)?;
-    let flush = TraceRecord { time, device, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+    let flush =
+        TraceRecord { time, device, lba: 0, sectors: 0, op: Op::Flush, fua: false, ..TraceRecord::PLAIN };
     let (address, plus, size) = (fields.next(), fields.next(), fields.next());
     let range = match (address, plus, size) {
         (Some(address), Some(b"+"), Some(size)) => Some((address, size)),
@@ -70,7 +71,15 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
         (Some(op), Some((address, size))) => {
             let (lba, sectors) =
                 fields::sectors(whole("address", address)?, whole("size", size)?, address, size)?;
-            let record = TraceRecord { time, device, lba, sectors, op, fua: fua && op == Op::Write };
+            let record = TraceRecord {
+                time,
+                device,
+                lba,
+                sectors,
+                op,
+                fua: fua && op == Op::Write,
+                ..TraceRecord::PLAIN
+            };
             Ok(if preflush { ParsedLine::FlushThen(record) } else { ParsedLine::One(record) })
         }
         // A command for the driver that moves data: `R 254 (12 00 ..) [scsi_id]`, and without the bytes when it has completed.
@@ -147,7 +156,15 @@ mod tests {
 
     #[test]
     fn rwbs_is_decoded() {
-        let record = |op, fua| TraceRecord { time: 1581, device: 0, lba: 282_624, sectors: 8, op, fua };
+        let record = |op, fua| TraceRecord {
+            time: 1581,
+            device: 0,
+            lba: 282_624,
+            sectors: 8,
+            op,
+            fua,
+            ..TraceRecord::PLAIN
+        };
         let line =
             |rwbs: &str| format!("259,2    0        1     0.000001581  4020  Q {rwbs} 282624 + 8 [java]");
         assert_eq!(decode(&line("R")), Ok(ParsedLine::One(record(Op::Read, false))));
@@ -168,7 +185,15 @@ mod tests {
 
     #[test]
     fn barriers_commands_of_drivers_and_names_of_devices_are_understood() {
-        let flush = TraceRecord { time: 1581, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+        let flush = TraceRecord {
+            time: 1581,
+            device: 0,
+            lba: 0,
+            sectors: 0,
+            op: Op::Flush,
+            fua: false,
+            ..TraceRecord::PLAIN
+        };
         for text in ["WBS [parted]", "WS 0 [0]"] {
             assert_eq!(
                 decode(&format!("8,0 0 1 0.000001581 1 Q {text}")),

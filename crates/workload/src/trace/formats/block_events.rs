@@ -60,7 +60,7 @@ pub(super) fn biosnoop(
     let (lba, sectors, is_rounded) = fields::bytes(start, whole("BYTES", bytes)?, sector, bytes)?;
     context.rounded += u64::from(is_rounded);
     let device = context.devices.id(disk)?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }
 
 /// Decodes an event: `fio 1234 [001] 12.345678: block:block_rq_issue: 259,0 WS 4096 () 123 + 8 [fio]`; lines of other events and of the
@@ -84,7 +84,8 @@ pub(super) fn block_rq(context: &mut DecodeContext, line: &[u8]) -> Result<Parse
     let plus = rest.iter().rposition(|&word| word == b"+");
     let range = plus.filter(|&at| at > 0).and_then(|at| Some((rest[at - 1], *rest.get(at + 1)?)));
     let device = context.devices.id(device)?;
-    let flush = TraceRecord { time, device, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+    let flush =
+        TraceRecord { time, device, lba: 0, sectors: 0, op: Op::Flush, fua: false, ..TraceRecord::PLAIN };
     let is_empty = range.is_none_or(|(_, size)| size == b"0");
     match (flags.op, range) {
         (Some(Op::Flush), _) => Ok(ParsedLine::One(flush)),
@@ -94,7 +95,15 @@ pub(super) fn block_rq(context: &mut DecodeContext, line: &[u8]) -> Result<Parse
         (Some(op), Some((address, size))) => {
             let (lba, sectors) =
                 fields::sectors(whole("sector", address)?, whole("size", size)?, address, size)?;
-            let record = TraceRecord { time, device, lba, sectors, op, fua: flags.fua && op == Op::Write };
+            let record = TraceRecord {
+                time,
+                device,
+                lba,
+                sectors,
+                op,
+                fua: flags.fua && op == Op::Write,
+                ..TraceRecord::PLAIN
+            };
             Ok(if flags.preflush { ParsedLine::FlushThen(record) } else { ParsedLine::One(record) })
         }
         (Some(_), None) => Err(missing()),
@@ -112,7 +121,7 @@ mod tests {
     }
 
     fn one(time: u64, lba: u64, sectors: u32, op: Op) -> ParsedLine {
-        ParsedLine::One(TraceRecord { time, device: 0, lba, sectors, op, fua: false })
+        ParsedLine::One(TraceRecord { time, device: 0, lba, sectors, op, fua: false, ..TraceRecord::PLAIN })
     }
 
     #[test]
@@ -148,6 +157,7 @@ mod tests {
             sectors: 0,
             op: Op::Flush,
             fua: false,
+            ..TraceRecord::PLAIN
         });
         assert_eq!(decode("a-1 [0] d.. 1.5: block_rq_issue: 8,0 FF 0 () 0 + 0 [a]"), Ok(flush));
         assert_eq!(

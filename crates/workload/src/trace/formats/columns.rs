@@ -1,5 +1,6 @@
 //! Tables with columns that a setting names, and the published formats that are such tables.
 
+use super::commands::handle_of;
 use super::context::{DecodeContext, ParsedLine, TraceRecord};
 use super::split::LineWords;
 use crate::trace::TraceFormat;
@@ -40,7 +41,8 @@ pub(super) fn record(
         *layout = layout.clone().located(&names).ok_or_else(expected)?;
         return Ok(ParsedLine::Skip);
     }
-    let last = layout.time.max(layout.op).max(layout.offset).max(layout.size).max(layout.device.unwrap_or(0));
+    let optional = layout.device.unwrap_or(0).max(layout.handle.unwrap_or(0));
+    let last = layout.time.max(layout.op).max(layout.offset).max(layout.size).max(optional);
     if count <= last {
         return Err(fault("line", line, format!("at least {} columns, not {count}", last + 1)));
     }
@@ -76,5 +78,18 @@ pub(super) fn record(
         Some(index) => devices.id_of_number(fields[index])?,
         None => devices.id(b"0")?,
     };
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    let handle = match layout.handle.map(|index| fields[index]) {
+        Some(text) if op == Op::Write && !text.is_empty() => handle_of(text)?,
+        _ => 0,
+    };
+    Ok(ParsedLine::One(TraceRecord {
+        handle,
+        time,
+        device,
+        lba,
+        sectors,
+        op,
+        fua: false,
+        ..TraceRecord::PLAIN
+    }))
 }

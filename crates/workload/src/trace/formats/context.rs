@@ -6,7 +6,7 @@ use crate::trace::columns::ColumnLayout;
 use crate::trace::fields::FieldFault;
 use crate::trace::spec::{AddressUnit, BlkEvent};
 use crate::trace::trace_format::TraceFormat;
-use outlast_device::Op;
+use outlast_device::{Op, ZoneAction};
 use std::collections::BTreeMap;
 
 /// One recorded request, with time and address as recorded.
@@ -20,6 +20,24 @@ pub(crate) struct TraceRecord {
     pub(crate) sectors: u32,
     pub(crate) op: Op,
     pub(crate) fua: bool,
+    /// What [`Op::ManageZone`] does.
+    pub(crate) action: ZoneAction,
+    /// Placement identifier of a write, where the trace has one.
+    pub(crate) handle: u16,
+}
+
+impl TraceRecord {
+    /// A read of nothing: what most formats leave as it is.
+    pub(crate) const PLAIN: Self = Self {
+        time: 0,
+        device: 0,
+        lba: 0,
+        sectors: 0,
+        op: Op::Read,
+        fua: false,
+        action: ZoneAction::Open,
+        handle: 0,
+    };
 }
 
 /// The requests of a line or record.
@@ -120,6 +138,8 @@ pub(crate) struct DecodeContext {
     pub(crate) etw: EtwHeader,
     /// Columns of a table.
     pub(crate) columns: ColumnLayout,
+    /// Sectors from the start of one zone to that of the next, where the drive is known and has zones.
+    pub(crate) zone_sectors: Option<u64>,
     /// True once blkparse's summary has begun.
     pub(crate) summary: bool,
 }
@@ -138,6 +158,7 @@ impl DecodeContext {
             clock: 0,
             etw: EtwHeader::default(),
             columns: ColumnLayout::default(),
+            zone_sectors: None,
             summary: false,
         }
     }

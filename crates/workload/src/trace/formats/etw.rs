@@ -127,14 +127,14 @@ fn request(context: &mut DecodeContext, line: &[u8], event: usize) -> Result<Tra
     let op = EVENTS[event].1;
     if op == Op::Flush {
         let device = context.devices.id(disk)?;
-        return Ok(TraceRecord { time, device, lba: 0, sectors: 0, op, fua: false });
+        return Ok(TraceRecord { time, device, lba: 0, sectors: 0, op, fua: false, ..TraceRecord::PLAIN });
     }
     let (offset, size) = (offset.ok_or_else(cut("ByteOffset"))?, size.ok_or_else(cut("IOSize"))?);
     let (start, length) = (number("ByteOffset", offset)?, number("IOSize", size)?);
     let (lba, sectors, rounded) = fields::bytes(start, length, offset, size)?;
     context.rounded += u64::from(rounded);
     let device = context.devices.id(disk)?;
-    Ok(TraceRecord { time, device, lba, sectors, op, fua: false })
+    Ok(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN })
 }
 
 /// A number, hexadecimal with `0x` in front, else decimal.
@@ -172,6 +172,7 @@ mod tests {
             sectors: 8,
             op: Op::Read,
             fua: false,
+            ..TraceRecord::PLAIN
         };
         assert_eq!(decode(&mut context(), READ), Ok(ParsedLine::One(record)));
         let mut newer = context();
@@ -191,7 +192,15 @@ mod tests {
 
     #[test]
     fn flushes_are_requests_and_other_events_are_not() {
-        let flush = TraceRecord { time: 9_000_000, device: 0, lba: 0, sectors: 0, op: Op::Flush, fua: false };
+        let flush = TraceRecord {
+            time: 9_000_000,
+            device: 0,
+            lba: 0,
+            sectors: 0,
+            op: Op::Flush,
+            fua: false,
+            ..TraceRecord::PLAIN
+        };
         let line = "DiskFlush, 9000, System (4), 8, 0x8aa1c2f0, 1200, 0, 0x0, 1200, 3";
         assert_eq!(decode(&mut context(), line), Ok(ParsedLine::One(flush)));
         for line in ["DiskReadInit, 8300, store.exe (3984), 11844, 0x8aa1c2f0", "CSwitch, 1, 2, 3"] {

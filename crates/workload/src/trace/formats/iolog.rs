@@ -73,11 +73,19 @@ pub(super) fn action(
     };
     let device = context.devices.id(file)?;
     if op == Op::Flush {
-        return Ok(ParsedLine::One(TraceRecord { time, device, lba: 0, sectors: 0, op, fua: false }));
+        return Ok(ParsedLine::One(TraceRecord {
+            time,
+            device,
+            lba: 0,
+            sectors: 0,
+            op,
+            fua: false,
+            ..TraceRecord::PLAIN
+        }));
     }
     let (address, size) = (offset.ok_or_else(missing("offset"))?, length.ok_or_else(missing("length"))?);
     let (lba, sectors, rounded) =
         fields::bytes(whole("offset", address)?, whole("length", size)?, address, size)?;
     context.rounded += u64::from(rounded);
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }

@@ -65,7 +65,15 @@ pub(super) fn record(context: &mut DecodeContext, bytes: &[u8]) -> Result<Parsed
     context.rounded += u64::from(rounded);
     let device = context.devices.id(b"0")?;
     let time = u64::from(time) * context.unit;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op: Op::Read, fua: false }))
+    Ok(ParsedLine::One(TraceRecord {
+        time,
+        device,
+        lba,
+        sectors,
+        op: Op::Read,
+        fua: false,
+        ..TraceRecord::PLAIN
+    }))
 }
 
 #[cfg(test)]
@@ -94,8 +102,15 @@ mod tests {
     fn records_are_reads_of_sectors() {
         let mut context =
             DecodeContext { unit: 1_000_000_000, ..DecodeContext::new(TraceFormat::OracleGeneral) };
-        let read =
-            TraceRecord { time: 5_000_000_000, device: 0, lba: 9, sectors: 13, op: Op::Read, fua: false };
+        let read = TraceRecord {
+            time: 5_000_000_000,
+            device: 0,
+            lba: 9,
+            sectors: 13,
+            op: Op::Read,
+            fua: false,
+            ..TraceRecord::PLAIN
+        };
         assert_eq!(record(&mut context, &bytes(5, 9, 6656, -1)), Ok(ParsedLine::One(read)));
         assert_eq!(record(&mut context, &bytes(5, 9, 0, -1)), Ok(ParsedLine::Skip));
         assert_eq!(record(&mut context, &bytes(5, u64::MAX, 1, -1)).unwrap_err().field, "obj_id");

@@ -48,7 +48,7 @@ pub(super) fn msr(
     let time = exact.map_or_else(|| fields::time(time, context.unit), Ok)?;
     let (lba, sectors) = context.range(offset, size)?;
     let device = context.devices.id_of_disk(host, disk)?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }
 
 /// `0,20941264,8192,W,0.551706` or the same with blanks; further columns are ignored, as the specification allows them.
@@ -68,7 +68,7 @@ pub(super) fn spc(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLine
     let (lba, sectors, rounded) = fields::bytes(offset, length, lba, size)?;
     context.rounded += u64::from(rounded);
     let device = context.devices.id(asu)?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }
 
 /// `938513000 4 264719034 16 0`: time, device, address, size, op with 1 = read and 0 = write.
@@ -85,7 +85,7 @@ pub(super) fn ascii(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
     let time = fields::time(time, context.unit)?;
     let (lba, sectors) = context.range(address, size)?;
     let device = context.devices.id(device)?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }
 
 /// Skips the first line if it is the header of `format`; any other line that is no record is refused.
@@ -118,5 +118,5 @@ pub(super) fn alibaba(
     let time = fields::time(time, context.unit)?;
     let (lba, sectors) = context.range(offset, size)?;
     let device = context.devices.id_of_number(device)?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }

@@ -76,5 +76,5 @@ pub(super) fn record(context: &mut DecodeContext, bytes: &[u8]) -> Result<Parsed
     let time =
         ts.checked_mul(1000).ok_or_else(|| fault("ts", ts.to_string().as_bytes(), "below 2^64 / 1000 us"))?;
     let device = context.devices.id(b"0")?;
-    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false }))
+    Ok(ParsedLine::One(TraceRecord { time, device, lba, sectors, op, fua: false, ..TraceRecord::PLAIN }))
 }

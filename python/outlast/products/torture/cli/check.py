@@ -72,7 +72,7 @@ def check_options(command: Command) -> Command:
         click.option("--force", is_flag=True, help="Continue although the check fails with nothing lost."),
         click.option("--fresh", is_flag=True, help="Discard earlier results and start again."),
         click.option(
-            "--timeout", type=Seconds(), default=30.0, show_default="30s", help="Time limit of each run of the check."
+            "--timeout", type=Seconds(), default=30.0, help="Time limit of each run of the check. Default: 30s."
         ),
         click.option("--fsck", is_flag=True, help="Check the file system of each state after the check has run."),
         click.option(
@@ -176,7 +176,7 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
     _show(result, options)
     if interrupts.stop_requests():
         total = sum(result.planned.values())
-        kept = f"{len(result.verdicts)} of {total} states are kept; the same command continues"
+        kept = f"{len(result.verdicts)} of {total} states are saved; the same command continues"
         click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
         return interrupts.exit_code()
     return BAD if result.bad else 0
@@ -202,7 +202,7 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     described = about(run)
     recorded_fs = described.get("fs")
     if fs is not None and recorded_fs not in (None, fs):
-        raise click.UsageError(f"--fs {fs}: the recording is of {recorded_fs}", context)
+        raise click.UsageError(f"--fs {fs}: does not fit the recording, which is of {recorded_fs}", context)
     fs = recorded_fs or fs or "none"
     if in_process is not None:
         name, trials = "in process", trial.in_process(trial.function_of(in_process))

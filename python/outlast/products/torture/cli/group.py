@@ -14,7 +14,7 @@ import click
 
 from outlast import interrupts
 from outlast.cli import LazyGroup
-from outlast.cli.options import path_option, set_option
+from outlast.cli.options import path_option, print_json, set_option
 from outlast.products.torture.cli.check import CheckOptions, about, check_options, checked
 from outlast.products.torture.cli.guest import guest_files_option
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 LOOK_S = 0.05
+RECORD_SCHEMA = "outlast-recording/1"
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "record": (
@@ -128,15 +129,23 @@ Examples:
 @click.option("--backend", metavar="NAME", help="How to mount the drive. Default: the first way that works here.")
 @guest_files_option
 @path_option("-o", "--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was recorded as JSON, after what the command prints.")
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def record_command(out: Path, command: tuple[str, ...], backend: str | None, **options: Unpack[RecordOptions]) -> int:
+def record_command(
+    out: Path, command: tuple[str, ...], backend: str | None, as_json: bool, **options: Unpack[RecordOptions]
+) -> int:
     """Run COMMAND on a served drive, and record the commands to the drive with data and times.
 
     The command marks what was acknowledged as durable: a line on the descriptor $OUTLAST_MARK_FD, a
     datagram to $OUTLAST_MARK_SOCKET, or `outlast ctl mark TEXT`. Its exit code becomes that of record;
     the recording is kept.
     """
-    return _recorded(out, list(command), backend, options)
+    code = _recorded(out, list(command), backend, options)
+    if as_json:
+        from outlast.products.torture.record import facts_of
+
+        print_json({"schema": RECORD_SCHEMA, "recording": str(out)} | facts_of(out))
+    return code
 
 
 def _recorded(out: Path, command: list[str], backend: str | None, options: RecordOptions) -> int:
@@ -214,7 +223,9 @@ def open_command(run: Path, cut: str, content: bool, fs: str | None, command: tu
         raise TortureError(f"{run}: there is no such recording")
     described = about(run)
     if fs is not None and described.get("fs") not in (None, fs):
-        raise click.UsageError(f"--fs {fs}: the recording is of {described['fs']}", click.get_current_context())
+        raise click.UsageError(
+            f"--fs {fs}: does not fit the recording, which is of {described['fs']}", click.get_current_context()
+        )
     recording: Recording = _core.Recording(str(run))
     state = state_of(recording, cut)
     interrupts.defer_signals()

@@ -1,0 +1,72 @@
+"""The field's words for settings of a fleet: those of data sheets, Ceph, HDFS, and simulators of reliability."""
+
+from __future__ import annotations
+
+from outlast.suggestions import table_of
+
+WORDS = table_of(
+    {
+        # Tables.
+        "cluster": "topology datacenter data_center layout hierarchy system nodes_per_rack",
+        "drive": "disk ssd hdd device disks ssds osd failures lifetimes",
+        "code": "erasure erasure_code ec redundancy coding scheme replication_scheme raid",
+        "placement": "crush data_placement chunk_placement copyset distribution_of_data",
+        "repair": "rebuild recovery reconstruction resilver backfill",
+        "prices": "cost costs price money",
+        "study": "simulation run monte_carlo simulator method",
+        "bursts": "burst correlated correlated_failures correlated_failure failure_bursts",
+        "contagion": "correlation cascade cascades neighbours spreading",
+        "outages": "outage unavailability transient transient_failures downtime",
+        # Settings.
+        "years": "mission_time mission horizon duration simulated_years time period lifetime",
+        "seed": "randseed random_seed rng",
+        "cluster.sites": "dcs datacenters data_centers zones regions availability_zones",
+        "cluster.racks": "racks_per_site num_racks enclosures rows_of_racks",
+        "cluster.nodes": "hosts servers machines nodes_per_rack hosts_per_rack servers_per_rack datanodes chassis",
+        "cluster.drives": "disks_per_node drives_per_node disks_per_server osds osds_per_host disks_per_host bays",
+        "drive.capacity": "size disk_size drive_size disk_capacity capacity_tb capacity_bytes",
+        "drive.used": "utilization utilisation fullness fill fill_ratio usage nearfull_ratio",
+        "drive.afr": "arr annual_failure_rate annualized_failure_rate failure_rate mttf mtbf mttf_hours mtbf_hours",
+        "drive.weibull_shape": "beta shape weibull_beta weibull",
+        "drive.weibull_scale": "eta scale weibull_eta characteristic_life",
+        "drive.uber": "ure uncorrectable_bit_error_rate unrecoverable_read_errors ber bit_error_rate",
+        "drive.latent_per_year": "latent_errors lse lse_rate latent_sector_errors sector_error_rate",
+        "drive.scrub_days": "scrub scrub_interval scrub_period deep_scrub_interval osd_deep_scrub_interval scrubbing",
+        "drive.age_spread": "age_distribution ages_spread procurement",
+        "drive.endurance": "pe_cycles rated_cycles max_pe_cycles tbw",
+        "drive.dwpd": "drive_writes_per_day writes_per_day write_load",
+        "drive.retire_years": "replacement_age replace_after retirement max_age",
+        "code.kind": "type plugin family policy",
+        "code.data": "k ec_k data_chunks data_shards data_blocks data_units data_pieces",
+        "code.parity": "m ec_m r parity_chunks parity_shards parity_blocks coding_chunks n_minus_k parity_units",
+        "code.copies": "replicas replica_count replication replication_factor rf pool_size dfs_replication mirrors",
+        "code.local": "l local_groups local_parities lrc_l",
+        "code.global": "g global_parities global_parity",
+        "placement.groups": "pgs pg_num pg_count placement_groups stripes num_groups",
+        "placement.scatter": "scatter_width s copyset_scatter",
+        "placement.pieces": "pgs_per_osd mon_target_pg_per_osd chunks_per_disk pieces_per_drive",
+        "placement.apart": "failure_domain crush_failure_domain domain spread_over fault_domain isolation",
+        "repair.detection_hours": "detection detection_time detection_delay mon_osd_down_out_interval timeout mttd",
+        "repair.hours": "mttr repair_time rebuild_time rebuild_hours recovery_time repair_hours time_to_repair mu",
+        "repair.drive_mb_s": "rebuild_rate repair_bandwidth recovery_bandwidth repair_rate disk_bandwidth "
+        "rebuild_bandwidth osd_recovery_max_bytes bandwidth speed",
+        "repair.node_mb_s": "network nic node_bandwidth network_bandwidth host_bandwidth",
+        "repair.rack_mb_s": "uplink cross_rack cross_rack_bandwidth rack_bandwidth tor oversubscription",
+        "repair.threshold": "lazy lazy_threshold recovery_threshold lazy_recovery min_missing",
+        "repair.mode": "parallelism parallel concurrency",
+        "repair.order": "priority prioritization prioritised schedule",
+        "study.engine": "method estimator rare_event algorithm solver",
+        "study.lives": "runs iterations trials replications samples num_iterations repetitions missions",
+        "study.paths": "particles trajectories replicas_per_stage splitting_factor",
+        "study.relative_error": "precision confidence tolerance error accuracy",
+        "prices.drive": "drive_price disk_price price_per_drive drive_cost disk_cost",
+        "prices.lost_tb": "loss_cost cost_of_loss data_loss_cost",
+        "prices.traffic_tb": "traffic bandwidth_price egress network_cost",
+        "prices.drive_year": "power energy opex power_per_drive rack_space",
+        "bursts.scope": "domain level where unit",
+        "bursts.per_year": "rate frequency annual_rate yearly lambda_b",
+        "bursts.probability": "p prob share fraction",
+        "outages.hours": "length mttr_hours",
+        "contagion.window_hours": "window within interval",
+    }
+)
