@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -21,7 +22,7 @@ KINDS = ("zoned", "conventional")
 
 def table(found: dict[str, Written]) -> str:
     """The table, a column for each kind of drive."""
-    rows = {
+    rows: dict[str, Callable[[Written], str]] = {
         "written by the program, MiB": lambda own: f"{own.by_programs / 2**20:.0f}",
         "written by F2FS to both drives, MiB": lambda own: f"{own.to_drives / 2**20:.0f}",
         "of that, to the drive with the data, MiB": lambda own: f"{own.to_data / 2**20:.0f}",

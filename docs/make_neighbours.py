@@ -1,4 +1,4 @@
-"""Writes the table on noisy neighbours in docs/guide/nvme.md: what a reader in one namespace waits for a writer in another.
+"""Writes the table on noisy neighbours in docs/guide/nvme.md: a reader in one namespace, and a writer in another.
 
 python docs/make_neighbours.py
 """
@@ -23,6 +23,7 @@ def latencies() -> dict[str, dict[str, float]]:
 
 
 def reads(summary: dict[str, object]) -> dict[str, float]:
+    """Latency of reads of the first namespace."""
     namespaces = summary["namespaces"]
     assert isinstance(namespaces, list)
     found: dict[str, float] = namespaces[0]["read"]
@@ -30,6 +31,7 @@ def reads(summary: dict[str, object]) -> dict[str, float]:
 
 
 def table(found: dict[str, dict[str, float]]) -> str:
+    """The table, a row for each run."""
     lines = ["| reads of the quiet namespace | mean, µs | 99 % below, µs |", "|---|---|---|"]
     lines += [f"| {name} | {own['mean']:.0f} | {own['p99']:.0f} |" for name, own in found.items()]
     return "\n".join(lines)

@@ -65,7 +65,14 @@ fn replay(file: &Path, format: TraceFormat) -> Result<(u64, u64), String> {
 fn read(file: &Path, format: TraceFormat, addresses: AddressOverflow) -> Result<(u64, u64), String> {
     let file = file.to_string_lossy().into_owned();
     let spec = TraceSpec { file, format, addresses, ..TraceSpec::default() };
-    let target = WorkloadTarget { capacity: DRIVE, seed: 1, unit: Bytes::kib(4), handles: 0, zones: None, namespaces: Vec::new() };
+    let target = WorkloadTarget {
+        capacity: DRIVE,
+        seed: 1,
+        unit: Bytes::kib(4),
+        handles: 0,
+        zones: None,
+        namespaces: Vec::new(),
+    };
     let workload = WorkloadSpec { trace: Some(spec), ..WorkloadSpec::default() }.open(&target);
     let mut source = workload.map_err(|error| error.to_string())?.source;
     let (mut requests, mut count, mut hash) = (Vec::new(), 0, 0);

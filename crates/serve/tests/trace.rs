@@ -37,7 +37,14 @@ fn of_a_run(trace: &Path, capacity: Bytes) -> Vec<WorkloadRequest> {
     let file = trace.display();
     let text = format!("extends = \"demo\"\n[workload.trace]\nfile = \"{file}\"\naddresses = \"strict\"\n");
     let (scenario, _) = parse_text(&text).unwrap();
-    let target = WorkloadTarget { capacity, seed: 1, unit: Bytes::kib(4), handles: 0, zones: None, namespaces: Vec::new() };
+    let target = WorkloadTarget {
+        capacity,
+        seed: 1,
+        unit: Bytes::kib(4),
+        handles: 0,
+        zones: None,
+        namespaces: Vec::new(),
+    };
     let mut workload = scenario.workload.open(&target).unwrap();
     let mut requests = Vec::new();
     while workload.source.fill(&mut requests, 1000).unwrap() > 0 {}

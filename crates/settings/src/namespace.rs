@@ -13,7 +13,7 @@ const MOST_NAMESPACES: usize = 32;
 const MOST_HANDLES: usize = 128;
 
 /// A namespace of a drive: the next range of its addresses, in the order of the entries. Hosts of `NVMe` see each as a drive of its own, numbered from 1;
-/// NBD and workloads see the whole drive.
+/// NBD and workloads see the whole drive, except for fio jobs whose `filename` is a namespace, such as `/dev/nvme0n2`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceConfig {

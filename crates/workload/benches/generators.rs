@@ -14,8 +14,14 @@ use outlast_workload::{SyntheticSpec, TraceFormat, WorkloadSpec, WorkloadTarget,
 use std::hint::black_box;
 use std::time::Instant;
 
-const TARGET: WorkloadTarget =
-    WorkloadTarget { capacity: Bytes(1 << 40), seed: 1, unit: Bytes::kib(4), handles: 0, zones: None, namespaces: Vec::new() };
+const TARGET: WorkloadTarget = WorkloadTarget {
+    capacity: Bytes(1 << 40),
+    seed: 1,
+    unit: Bytes::kib(4),
+    handles: 0,
+    zones: None,
+    namespaces: Vec::new(),
+};
 const BATCH: usize = 1024;
 
 fn now() -> Instant {

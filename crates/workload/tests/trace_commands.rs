@@ -15,7 +15,7 @@ const LAYOUT: ZoneLayout = ZoneLayout { zones: 8, size: 256, capacity: 200, bloc
 fn target(zones: bool, handles: u16) -> WorkloadTarget {
     let own = ZonedTarget { layout: LAYOUT, active: 4, open: 4, filled: 0, random_write: None };
     let capacity = if zones { Bytes(LAYOUT.sectors() * 512) } else { Bytes::gib(1) };
-    WorkloadTarget { capacity, seed: 0, unit: Bytes::kib(4), handles, zones: zones.then_some(own) }
+    WorkloadTarget { capacity, handles, zones: zones.then_some(own), ..crate::trace_settings::TARGET }
 }
 
 fn read(spec: TraceSpec, target: &WorkloadTarget) -> Result<Vec<WorkloadRequest>, String> {

@@ -10,6 +10,7 @@ pub(super) const IMAGE: &str = "OUTLAST_DOOMED_IMAGE";
 pub(super) const ADDRESS: &str = "serves at ";
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the process that began it reads the address there")]
 #[ignore = "is a process of other tests, which name its image"]
 fn serves_until_it_is_killed() {
     let image = PathBuf::from(env::var_os(IMAGE).expect("an image to serve"));

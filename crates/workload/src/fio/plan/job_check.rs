@@ -128,20 +128,25 @@ impl JobCheck<'_> {
         Ok((start, length))
     }
 
+    /// Checks that `bytes` are whole blocks of the job's namespace.
+    fn check_blocks(&self, bytes: impl IntoIterator<Item = u64>) -> Result<(), RefusedOption> {
+        match self.space.as_ref().and_then(|space| space.partial(bytes)) {
+            None => Ok(()),
+            Some((bytes, block)) => {
+                let expected =
+                    format!("must be of whole blocks of the namespace, {block}, and so must offset");
+                Err(("bs", format!("{bytes} bytes"), expected))
+            }
+        }
+    }
+
     /// Region, sizes and order of the job's requests.
     fn access(&self) -> Result<AccessPlan, RefusedOption> {
         let options = self.options;
         let sizes = self.sizes()?;
         let smallest = sizes.iter().map(|sizes| sizes.least).min().unwrap_or(DEFAULT_BLOCK);
         let (start, length) = self.region(smallest)?;
-        if let Some((bytes, block)) = self
-            .space
-            .as_ref()
-            .and_then(|space| space.partial(sizes.iter().map(|sizes| sizes.least).chain([start])))
-        {
-            let expected = format!("must be of whole blocks of the namespace, {block}, and so must offset");
-            return Err(("bs", format!("{bytes} bytes"), expected));
-        }
+        self.check_blocks(sizes.iter().map(|sizes| sizes.least).chain([start]))?;
         let used: &[usize] = match options.rw {
             AccessKind::Read => &[0],
             AccessKind::Write => &[1],
