@@ -204,6 +204,14 @@ proptest! {
     }
 }
 
+/// Moved data of fourteen handles, nine of them isolated for ever, left no room for reads of collection beside the program units that it had begun.
+#[test]
+fn program_units_that_moved_data_has_begun_leave_room_for_collection() {
+    for seed in [239, 300, 1368, 1712] {
+        assert_eq!(life(seed), Ok(Outcome::Ran), "seed {seed}");
+    }
+}
+
 /// The same, ten thousand times: those that have more handles than superblocks could serve are refused.
 #[test]
 #[ignore = "takes minutes"]
