@@ -121,6 +121,18 @@ enum Outcome {
     Ran,
 }
 
+/// What there is to say of a drive that comes to a stop with write `turn`.
+fn stuck(ssd: &Ssd, turn: u32) -> String {
+    let of = |ftl: &outlast_ftl::Ftl| {
+        let free = ftl.space().free_superblocks();
+        (free, ftl.figures().buffered_units, ftl.needs_gc(), ftl.streams().all().len())
+    };
+    let cores: Vec<_> = ssd.ftls().map(of).collect();
+    format!(
+        "nothing is due after {turn} writes: free superblocks, units in buffers, collection is needed, streams: {cores:?}"
+    )
+}
+
 /// A drive drawn by `seed`, with handles, reclaim units of several superblocks, time limits, parity and two flash cores, as it happens, is refused with a value and a limit, or takes
 /// four times its size of writes, handle updates, pauses and losses of power.
 fn life(seed: u64) -> Result<Outcome, String> {
@@ -174,9 +186,7 @@ fn life(seed: u64) -> Result<Outcome, String> {
         }
         if turn % 8 == 7 {
             while ssd.commands_in_flight() != 0 {
-                let next = ssd
-                    .next_deadline()
-                    .ok_or_else(|| format!("{turn} of {writes} writes, and nothing is due"))?;
+                let next = ssd.next_deadline().ok_or_else(|| stuck(&ssd, turn))?;
                 now = now.max(next);
                 ssd.advance(now, &mut done);
             }
@@ -195,12 +205,12 @@ fn life(seed: u64) -> Result<Outcome, String> {
     ssd.self_check().map(|()| Outcome::Ran)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn no_configuration_of_reclaim_units_comes_to_a_stop(seed: u64) {
-        life(seed).map_err(TestCaseError::fail)?;
+#[test]
+fn no_configuration_of_reclaim_units_comes_to_a_stop() {
+    for seed in 0..200 {
+        if let Err(error) = life(seed) {
+            panic!("seed {seed}: {error}");
+        }
     }
 }
 
@@ -216,14 +226,15 @@ fn program_units_that_moved_data_has_begun_leave_room_for_collection() {
 #[test]
 #[ignore = "takes minutes"]
 fn ten_thousand_configurations_of_reclaim_units_are_refused_or_run() {
-    let (mut refused, mut ran) = (0, 0);
+    let (mut refused, mut ran, mut failed) = (0, 0, Vec::new());
     for seed in 0..10_000 {
         match life(seed) {
             Ok(Outcome::Refused) => refused += 1,
             Ok(Outcome::Ran) => ran += 1,
-            Err(error) => panic!("seed {seed}: {error}"),
+            Err(error) => failed.push(format!("seed {seed}: {error}")),
         }
     }
+    assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
     assert!(refused > 1000 && ran > 1000, "{refused} refused, {ran} ran");
     println!("{refused} refused, {ran} ran");
 }
