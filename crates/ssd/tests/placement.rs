@@ -133,6 +133,12 @@ fn stuck(ssd: &Ssd, turn: u32) -> String {
     )
 }
 
+/// Judges a refusal: it has a value and a limit.
+fn refused(text: String) -> Result<Outcome, String> {
+    let has_limit = text.contains("must") || text.contains("needed");
+    if has_limit && text.contains(char::is_numeric) { Ok(Outcome::Refused) } else { Err(text) }
+}
+
 /// A drive drawn by `seed`, with handles, reclaim units of several superblocks, time limits, parity and two flash cores, as it happens, is refused with a value and a limit, or takes
 /// four times its size of writes, handle updates, pauses and losses of power.
 fn life(seed: u64) -> Result<Outcome, String> {
@@ -160,15 +166,7 @@ fn life(seed: u64) -> Result<Outcome, String> {
     own.time_limit = (rng.below(2) == 0).then(|| Nanos::micros(500 + 200 * rng.below(200)));
     let mut ssd = match Ssd::new(config, seed) {
         Ok(ssd) => ssd,
-        Err(error) => {
-            let text = error.to_string();
-            let has_limit = text.contains("must") || text.contains("needed");
-            return if has_limit && text.contains(char::is_numeric) {
-                Ok(Outcome::Refused)
-            } else {
-                Err(text)
-            };
-        }
+        Err(error) => return refused(error.to_string()),
     };
     let (mut now, mut done) = (Nanos::ZERO, Vec::new());
     let units = ssd.units();
@@ -185,8 +183,11 @@ fn life(seed: u64) -> Result<Outcome, String> {
             update(&mut ssd, now, rng.below(kinds) as u16);
         }
         if turn % 8 == 7 {
+            let begun = now;
             while ssd.commands_in_flight() != 0 {
-                let next = ssd.next_deadline().ok_or_else(|| stuck(&ssd, turn))?;
+                // Time limits of reclaim units are due again and again, whatever else happens.
+                let next = ssd.next_deadline().filter(|&next| next < begun + Nanos::secs(20));
+                let next = next.ok_or_else(|| stuck(&ssd, turn))?;
                 now = now.max(next);
                 ssd.advance(now, &mut done);
             }

@@ -180,13 +180,6 @@ impl Ssd {
         for core in self.cores.indices() {
             for stream in (0..self.handles.limited as u8).map(Stream) {
                 match self.unit_ends(core, stream) {
-                    // A drive that is short of room leaves none, or what is left of it would be missing: it looks again a time limit later.
-                    Some(ends) if ends <= now && self.cores[core].ftl().needs_gc() => {
-                        if let Some(clock) = self.handles.clock(core, stream) {
-                            clock.since = now;
-                        }
-                        next = next.min(Nanos(now.0.saturating_add(self.handles.limit.0)));
-                    }
                     Some(ends) if ends <= now => {
                         leave_unit(now, (&mut self.cores, &mut self.context), core, stream);
                         self.handles.over_time += 1;
