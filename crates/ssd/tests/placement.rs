@@ -237,7 +237,6 @@ fn ten_thousand_configurations_of_reclaim_units_are_refused_or_run() {
     }
     assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
     assert!(refused > 1000 && ran > 1000, "{refused} refused, {ran} ran");
-    println!("{refused} refused, {ran} ran");
 }
 
 /// Of reclaim units of three superblocks one is counted for three, and what is left of it is what was not written. A handle leaves one for its time limit, not before and
