@@ -38,6 +38,7 @@ write_buffer = "4MiB"
 [device.zones]
 count = 30
 max_active = 4
+random_write = { size = "256KiB" }
 
 [workload.zoned]
 size = "64KiB"
@@ -45,6 +46,7 @@ queue_depth = 4
 read_percent = 30
 bytes = "200MiB"
 finish_at = 0.7
+rewrite_percent = 30
 
 [precondition]
 fill = "sequential"
@@ -92,6 +94,9 @@ def figures_of(folder: Path) -> set[str]:
     names = set(flatten(summary))
     # A table of what was refused, which is empty where the host keeps to its zones.
     names |= {"zones.refused.*"} if summary.get("zones") else set()
+    # Events that are absent where there was none.
+    rare = ("reclaim_unit_time_limit_exceeded", "reset_modified_handles", "implicitly_modified_handle")
+    names |= {f"placement.events.{event}" for event in rare} if summary.get("placement") else set()
     for pattern, replacement in short:
         names = {re.sub(pattern, replacement, name) for name in names}
     absent = {f"host.jobs[].{op}" for op in ("read", "write", "trim", "sync")}

@@ -135,10 +135,6 @@ fn what_does_not_go_with_zones_is_refused_by_name() {
             "workload.synthetic",
         ),
         (
-            base.replace(&format!("[workload.zoned]\n{fine}"), "[workload.trace]\nfile = \"none.csv\""),
-            "workload.trace",
-        ),
-        (
             base.replace(
                 &format!("[workload.zoned]\n{fine}"),
                 "[workload.fio]\njob = \"\"\"\n[a]\nrw=write\nbs=64k\n\"\"\"",

@@ -121,6 +121,24 @@ enum Outcome {
     Ran,
 }
 
+/// What there is to say of a drive that comes to a stop with write `turn`.
+fn stuck(ssd: &Ssd, turn: u32) -> String {
+    let of = |ftl: &outlast_ftl::Ftl| {
+        let free = ftl.space().free_superblocks();
+        (free, ftl.figures().buffered_units, ftl.needs_gc(), ftl.streams().all().len())
+    };
+    let cores: Vec<_> = ssd.ftls().map(of).collect();
+    format!(
+        "nothing is due after {turn} writes: free superblocks, units in buffers, collection is needed, streams: {cores:?}"
+    )
+}
+
+/// Judges a refusal: it has a value and a limit.
+fn refused(text: String) -> Result<Outcome, String> {
+    let has_limit = text.contains("must") || text.contains("needed");
+    if has_limit && text.contains(char::is_numeric) { Ok(Outcome::Refused) } else { Err(text) }
+}
+
 /// A drive drawn by `seed`, with handles, reclaim units of several superblocks, time limits, parity and two flash cores, as it happens, is refused with a value and a limit, or takes
 /// four times its size of writes, handle updates, pauses and losses of power.
 fn life(seed: u64) -> Result<Outcome, String> {
@@ -148,15 +166,7 @@ fn life(seed: u64) -> Result<Outcome, String> {
     own.time_limit = (rng.below(2) == 0).then(|| Nanos::micros(500 + 200 * rng.below(200)));
     let mut ssd = match Ssd::new(config, seed) {
         Ok(ssd) => ssd,
-        Err(error) => {
-            let text = error.to_string();
-            let has_limit = text.contains("must") || text.contains("needed");
-            return if has_limit && text.contains(char::is_numeric) {
-                Ok(Outcome::Refused)
-            } else {
-                Err(text)
-            };
-        }
+        Err(error) => return refused(error.to_string()),
     };
     let (mut now, mut done) = (Nanos::ZERO, Vec::new());
     let units = ssd.units();
@@ -173,10 +183,11 @@ fn life(seed: u64) -> Result<Outcome, String> {
             update(&mut ssd, now, rng.below(kinds) as u16);
         }
         if turn % 8 == 7 {
+            let begun = now;
             while ssd.commands_in_flight() != 0 {
-                let next = ssd
-                    .next_deadline()
-                    .ok_or_else(|| format!("{turn} of {writes} writes, and nothing is due"))?;
+                // Time limits of reclaim units are due again and again, whatever else happens.
+                let next = ssd.next_deadline().filter(|&next| next < begun + Nanos::secs(20));
+                let next = next.ok_or_else(|| stuck(&ssd, turn))?;
                 now = now.max(next);
                 ssd.advance(now, &mut done);
             }
@@ -195,12 +206,20 @@ fn life(seed: u64) -> Result<Outcome, String> {
     ssd.self_check().map(|()| Outcome::Ran)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+#[test]
+fn no_configuration_of_reclaim_units_comes_to_a_stop() {
+    for seed in 0..200 {
+        if let Err(error) = life(seed) {
+            panic!("seed {seed}: {error}");
+        }
+    }
+}
 
-    #[test]
-    fn no_configuration_of_reclaim_units_comes_to_a_stop(seed: u64) {
-        life(seed).map_err(TestCaseError::fail)?;
+/// Moved data of fourteen handles, nine of them isolated for ever, left no room for reads of collection beside the program units that it had begun.
+#[test]
+fn program_units_that_moved_data_has_begun_leave_room_for_collection() {
+    for seed in [239, 300, 1368, 1712] {
+        assert_eq!(life(seed), Ok(Outcome::Ran), "seed {seed}");
     }
 }
 
@@ -208,16 +227,16 @@ proptest! {
 #[test]
 #[ignore = "takes minutes"]
 fn ten_thousand_configurations_of_reclaim_units_are_refused_or_run() {
-    let (mut refused, mut ran) = (0, 0);
+    let (mut refused, mut ran, mut failed) = (0, 0, Vec::new());
     for seed in 0..10_000 {
         match life(seed) {
             Ok(Outcome::Refused) => refused += 1,
             Ok(Outcome::Ran) => ran += 1,
-            Err(error) => panic!("seed {seed}: {error}"),
+            Err(error) => failed.push(format!("seed {seed}: {error}")),
         }
     }
+    assert!(failed.is_empty(), "{} failed: {failed:#?}", failed.len());
     assert!(refused > 1000 && ran > 1000, "{refused} refused, {ran} ran");
-    println!("{refused} refused, {ran} ran");
 }
 
 /// Of reclaim units of three superblocks one is counted for three, and what is left of it is what was not written. A handle leaves one for its time limit, not before and

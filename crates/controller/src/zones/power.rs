@@ -1,6 +1,7 @@
 //! Losses of power, and checks.
 
 use super::Zones;
+use super::random_write::RandomArea;
 use super::way::ZoneWay;
 use outlast_device::ZoneId;
 
@@ -27,7 +28,7 @@ impl Zones {
     /// Power is back, and `kept` says how many sectors of each zone from its start on are there. Streams of zones that take no more are to be closed.
     pub fn power_cycle(&mut self, kept: impl FnMut(ZoneId) -> u64) {
         let areas = &self.areas;
-        let held = |zone| areas.iter().find(|own| own.zone == zone).map_or(0, |own| own.end());
+        let held = |zone| areas.iter().find(|own| own.zone == zone).map_or(0, RandomArea::end);
         self.table.power_cycle_with_areas(kept, held);
         // Of a superblock that was full what was lost may be to come again.
         self.closing.extend(self.free.drain(..));

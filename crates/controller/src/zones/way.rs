@@ -31,6 +31,7 @@ impl ZoneWay {
 
 /// A command that waits for others to its zone.
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+#[allow(clippy::struct_excessive_bools, reason = "facts of a command that do not follow from each other")]
 pub(super) struct Held {
     pub(super) request: HostRequestId,
     /// True if it is a write, else an action.

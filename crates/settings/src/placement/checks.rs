@@ -65,9 +65,8 @@ impl PlacementConfig {
             Err(ConfigError::new(field, value, limit))
         };
         let blocks = drive.geometry.blocks_per_plane;
-        for (number, own) in
-            self.configurations.iter().enumerate().filter(|(_, own)| own.superblocks > blocks)
-        {
+        let mut all = self.configurations.iter().enumerate();
+        if let Some((number, own)) = all.find(|(_, own)| own.superblocks > blocks) {
             let at = format!("device.placement.configurations[{number}].superblocks");
             let limit = format!(
                 "must be at most the blocks of a plane, {blocks}: a flash core has no more superblocks"

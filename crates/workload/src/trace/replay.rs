@@ -224,11 +224,13 @@ impl TraceReplay {
         self.last = at;
         self.count += 1;
         if record.op > Op::LbaStatus && self.target.lacks_zones() {
-            return Err(self.refused(
-                "command",
-                "for zones".to_owned(),
-                "no command to zones: the drive has none".to_owned(),
-            ));
+            return Err(self
+                .refused(
+                    "command",
+                    "for zones".to_owned(),
+                    "no command to zones: the drive has none".to_owned(),
+                )
+                .into());
         }
         let (lba, sectors) = if record.op == Op::ManageZone {
             let end = self.placement.capacity.unwrap_or(u64::MAX);
@@ -256,16 +258,16 @@ impl TraceReplay {
         match self.target.handles() {
             Some(handles) if handle >= handles => {
                 let expected = format!("at most {}: the host may use {handles} handles", handles - 1);
-                Err(self.refused("handle", handle.to_string(), expected))
+                Err(self.refused("handle", handle.to_string(), expected).into())
             }
             _ => Ok(()),
         }
     }
 
     #[cold]
-    fn refused(&self, field: &'static str, value: String, expected: String) -> BoxedError {
+    fn refused(&self, field: &'static str, value: String, expected: String) -> WorkloadError {
         let (file, at) = (self.pass.records.file().to_owned(), self.position());
-        WorkloadError::Record { file, at, field, value, expected }.into()
+        WorkloadError::Record { file, at, field, value, expected }
     }
 
     /// The error about a request beyond the capacity.

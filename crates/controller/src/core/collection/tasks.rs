@@ -9,9 +9,9 @@ use super::victim::{Former, ReadList, Span, TaskVictim, VictimPart};
 use crate::op::InternalTask;
 use crate::places::place_within;
 use outlast_flash::BlockRow;
-use outlast_ftl::{Ftl, VictimWork};
+use outlast_ftl::{Ftl, StreamCause, VictimWork};
 use outlast_settings::ftl::GcConfig;
-use outlast_units::{LocalDie, Pu, Stream, SuperblockId, count_few};
+use outlast_units::{LocalDie, Pu, Stream, SuperblockId, count_few, to_count};
 
 /// Work of an internal task that is under way.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
@@ -90,12 +90,15 @@ pub(crate) enum Next {
 impl Tasks {
     /// Tasks of a core with translation layer `ftl`.
     pub fn new(ftl: &Ftl, config: &GcConfig) -> Self {
-        let layout = ftl.layout();
+        let (layout, streams) = (ftl.layout(), ftl.streams());
+        // Each stream of moved data may have begun a program unit that nothing fills for long.
+        let moved = streams.all().filter(|&stream| streams.cause(stream) != StreamCause::Host);
+        let begun = to_count(moved.count()) * (layout.units_per_pu() - 1);
         Self {
             under_way: Default::default(),
             relocating: 0,
-            // Two superpages: one being programmed while the next is read.
-            relocating_max: 2 * layout.lanes().len() as u32 * layout.units_per_pu(),
+            // Two superpages: one being programmed while the next is read. Beside what is begun there is room for a read.
+            relocating_max: (2 * layout.lanes().len() as u32 * layout.units_per_pu()).max(begun + 1),
             recovering: 0,
             pinned: false,
             spare_list: ReadList::default(),

@@ -53,8 +53,7 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
     let rwbs = fields.next().ok_or_else(|| fault("rwbs", b"", "letters such as R, WS or D"))?;
     let RwbsFlags { op, preflush, fua } = parse_rwbs(rwbs)?;
     let device = context.devices.id(device)?;
-    let flush =
-        TraceRecord { time, device, lba: 0, sectors: 0, op: Op::Flush, fua: false, ..TraceRecord::PLAIN };
+    let flush = TraceRecord { time, device, op: Op::Flush, ..TraceRecord::PLAIN };
     let (address, plus, size) = (fields.next(), fields.next(), fields.next());
     let range = match (address, plus, size) {
         (Some(address), Some(b"+"), Some(size)) => Some((address, size)),
@@ -71,15 +70,8 @@ pub(super) fn event(context: &mut DecodeContext, line: &[u8]) -> Result<ParsedLi
         (Some(op), Some((address, size))) => {
             let (lba, sectors) =
                 fields::sectors(whole("address", address)?, whole("size", size)?, address, size)?;
-            let record = TraceRecord {
-                time,
-                device,
-                lba,
-                sectors,
-                op,
-                fua: fua && op == Op::Write,
-                ..TraceRecord::PLAIN
-            };
+            let fua = fua && op == Op::Write;
+            let record = TraceRecord { time, device, lba, sectors, op, fua, ..TraceRecord::PLAIN };
             Ok(if preflush { ParsedLine::FlushThen(record) } else { ParsedLine::One(record) })
         }
         // A command for the driver that moves data: `R 254 (12 00 ..) [scsi_id]`, and without the bytes when it has completed.

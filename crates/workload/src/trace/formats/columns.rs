@@ -41,7 +41,7 @@ pub(super) fn record(
         *layout = layout.clone().located(&names).ok_or_else(expected)?;
         return Ok(ParsedLine::Skip);
     }
-    let optional = layout.device.unwrap_or(0).max(layout.handle.unwrap_or(0));
+    let optional = layout.device.max(layout.handle).unwrap_or(0);
     let last = layout.time.max(layout.op).max(layout.offset).max(layout.size).max(optional);
     if count <= last {
         return Err(fault("line", line, format!("at least {} columns, not {count}", last + 1)));
@@ -78,10 +78,8 @@ pub(super) fn record(
         Some(index) => devices.id_of_number(fields[index])?,
         None => devices.id(b"0")?,
     };
-    let handle = match layout.handle.map(|index| fields[index]) {
-        Some(text) if op == Op::Write && !text.is_empty() => handle_of(text)?,
-        _ => 0,
-    };
+    let handle = layout.handle.map(|index| fields[index]).filter(|text| op == Op::Write && !text.is_empty());
+    let handle = handle.map_or(Ok(0), handle_of)?;
     Ok(ParsedLine::One(TraceRecord {
         handle,
         time,
