@@ -92,7 +92,7 @@ def test_any_dump_of_a_cluster_is_read_or_refused(
     for file, said in zip(files, whole, strict=True):
         file.write_text(json.dumps(said))
     try:
-        found = ceph.read(files[0], files[1], None, "data", 3)
+        found = ceph.read(files[0], files[1], None, "data", 3, 1)
     except outlast.OutlastError as error:
         refused(error)
     else:

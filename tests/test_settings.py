@@ -47,8 +47,9 @@ MOST_SETTINGS = 365
 `array.limited_retry` and `device.reliability.limited_retries`,
 `device.ftl.gc.token.rate`, and `device.controller.pauses.every` and `length`, the three of `device.placement`,
 `namespace`, `expect`, the eight of `workload.trace.columns`, of which the example `trace-columns` sets each, the ten of
-`device.zones` with the twelve of `workload.zoned`, the three of `device.zones.random_write` with `workload.zoned.rewrite_percent`, of which the
-example `random-write-areas` sets each, `device.controller.command_costs.append`, the eleven of
+`device.zones` with the twelve of `workload.zoned`, the three of `device.zones.random_write` with
+`workload.zoned.rewrite_percent`, of which the example `random-write-areas` sets each,
+`device.controller.command_costs.append`, the eleven of
 `device.slc_cache`, the three of `device.ftl.map_cache`, which the example `map-cache` sets, and the nine of
 `device.energy` with the ten of `device.heat`, of which the example `heat` sets each.
 """

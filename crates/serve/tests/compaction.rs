@@ -133,7 +133,10 @@ fn a_checkpoint_of_another_version_says_what_to_do() {
                     one";
     assert_eq!(refusal(&to), format!("{}: {expected}", path.display()));
     fs::write(to.join("checkpoints/notes"), "").unwrap();
-    assert_eq!(refusal(&to), format!("{}: is not a checkpoint of this image", to.join("checkpoints/notes").display()));
+    assert_eq!(
+        refusal(&to),
+        format!("{}: is not a checkpoint of this image", to.join("checkpoints/notes").display())
+    );
 }
 
 /// A disk that takes no checkpoint: it is told, the device goes on, and nothing is lost.
