@@ -6,8 +6,14 @@ use outlast_units::Bytes;
 use outlast_workload::{WorkloadTarget, parse_job};
 
 fuzz_target!(|text: &str| {
-    let target =
-        WorkloadTarget { capacity: Bytes::mib(64), seed: 1, unit: Bytes::kib(4), handles: 0, zones: None };
+    let target = WorkloadTarget {
+        capacity: Bytes::mib(64),
+        seed: 1,
+        unit: Bytes::kib(4),
+        handles: 0,
+        zones: None,
+        namespaces: Vec::new(),
+    };
     if let Ok(mut workload) = parse_job(text, &target) {
         let mut requests = Vec::new();
         let _ = workload.source.fill(&mut requests, 256);
