@@ -42,6 +42,7 @@ fn is_young(name: &str) -> bool {
 /// `text` of counters without those that are younger than the table and have counted nothing, and by the names that types had then.
 pub(crate) fn without_young_counters(text: &str) -> String {
     let mut text = text.replace("read_cache_hits: 0, ", "").replace("coalesced_writes: 0, ", "");
+    text = text.replace("on_chip_copies: 0, ", "");
     text = text.replace("map_hits: 0, map_misses: 0, ", "");
     text = text.replace("ByReadCause", "Reads").replace("ByProgramCause", "Programs");
     // The youngest causes are the last ones.
