@@ -71,7 +71,7 @@ class Written:
     to_drives: int
     """Commands of F2FS to both drives."""
     to_data: int
-    """Those to the drive for data."""
+    """Commands to the drive for data."""
     programmed: int
     """Flash of both drives."""
     programmed_data: int

@@ -67,7 +67,7 @@ OCP = {
 
 LOGS = """update configs usage status events lost endurance directives effects errors firmware changed namespace
 controller smart ocp stats"""
-"""What nvme-cli decodes, by the names in the script."""
+"""Output of nvme-cli, by the names in the script."""
 
 pytestmark = pytest.mark.timeout(1200)
 

@@ -1,4 +1,4 @@
-"""What drives for clients have: an SLC cache, energy, heat, on-chip copies."""
+"""Parts of drives for clients: an SLC cache, energy, heat, on-chip copies."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ fn commands_of_a_trace_are_carried_out() {
     assert_eq!(zones.refused.iter().collect::<Vec<_>>(), [(&"Invalid Zone Operation Request", &1)]);
     let amplification = summary.write_amplification.unwrap();
     let host = summary.host.bytes_written as f64;
-    let expected = ((1 << 18) - (20 << 18)) as f64 / host;
+    let expected = f64::from((1 << 18) - (20 << 18)) / host;
     assert!((amplification.random_write.unwrap() - expected).abs() < 1e-12);
     assert!(amplification.partial_write.abs() < 1e-12, "{amplification:?}");
 }

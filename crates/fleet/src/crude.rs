@@ -29,7 +29,7 @@ pub fn life(fleet: &Fleet, hours: f64, seed: u64, number: u64) -> FleetLife {
     }
 }
 
-/// What a fleet met in its years, counted: its size does not grow with events.
+/// Counts of what a fleet met in its years: its size does not grow with events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LifeCount {
     /// Moment of the first loss in hours.

@@ -13,7 +13,7 @@ pub struct Fleet {
     members: [DomainMembers; 3],
     /// True if no two groups share a drive.
     pub(crate) is_disjoint: bool,
-    /// What spread rebuilds have in common; absent if they are not, or share nothing.
+    /// Bandwidth that spread rebuilds have in common; absent if they are not, or share nothing.
     pub(crate) overlap: Option<RebuildOverlap>,
     /// Rate that no drive exceeds.
     pub(crate) highest_rate: f64,

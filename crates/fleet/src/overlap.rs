@@ -1,4 +1,4 @@
-//! What rebuilds of two drives have in common: measured once, from some pairs of drives.
+//! Share that rebuilds of two drives have in common: measured once, from some pairs of drives.
 
 use crate::Fleet;
 use crate::plan::{FailureDomain, RebuildOverlap};

@@ -52,7 +52,7 @@ pub struct FleetSettings {
     /// Rebuilds of other groups' drives, where the fleet is one group of many.
     #[serde(skip)]
     pub elsewhere: Option<Elsewhere>,
-    /// What rebuilds have in common, where the fleet is one group of many; else it is measured.
+    /// Share that rebuilds have in common, where the fleet is one group of many; else it is measured.
     #[serde(skip)]
     pub overlap: Option<RebuildOverlap>,
 }
@@ -66,13 +66,13 @@ pub struct Elsewhere {
     pub age: f64,
     /// Failures per hour of all of them that no age brings.
     pub rate: f64,
-    /// What one rebuild of them takes from one of the group: 1 where one crew does all.
+    /// Share that one rebuild of them takes from one of the group: 1 where one crew does all.
     pub load: f64,
     /// Node and rack of each, numbered as those of the group; `u32::MAX` for others.
     pub places: std::sync::Arc<[[u32; 2]]>,
 }
 
-/// What rebuilds of two drives have in common: the share of the drives, nodes and racks from which one reads that the other reads from, too.
+/// Overlap of rebuilds of two drives: the share of the drives, nodes and racks from which one reads that the other reads from, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RebuildOverlap {
     /// Of drives that share a group.
@@ -81,7 +81,7 @@ pub struct RebuildOverlap {
     pub other: [f64; 3],
 }
 
-/// What limits a rebuild: by the bandwidth of drives, of its node and of its rack, as parts of the hours that it takes; the greatest is 1.
+/// Limits of a rebuild: by the bandwidth of drives, of its node and of its rack, as parts of the hours that it takes; the greatest is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBandwidth {

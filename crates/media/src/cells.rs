@@ -470,8 +470,8 @@ impl FlashCells {
         record.luck = mix(mix(self.luck_seed ^ number) ^ u64::from(cycles));
     }
 
-    /// What is programmed into a block was copied without correction from cells that err at `rate`: from now until its erasure the block errs by so much more, or
-    /// by what other copies have brought, if that is more.
+    /// Notes that what is programmed into a block was copied without correction from cells that err at `rate`: from now until its erasure the
+    /// block errs by so much more, or by what other copies have brought, if that is more.
     ///
     /// # Panics
     /// If `rate` is no rate.

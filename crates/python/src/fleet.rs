@@ -40,7 +40,7 @@ impl SignalLook {
         self.failure.is_none()
     }
 
-    /// What was found; without a signal a play comes to its end.
+    /// Findings; without a signal a play comes to its end.
     fn found<T>(self, outcome: Option<T>) -> PyResult<T> {
         match (outcome, self.failure) {
             (Some(found), None) => Ok(found),

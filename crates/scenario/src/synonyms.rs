@@ -9,7 +9,7 @@ use spelling::{are_alike, folded};
 struct FieldWords {
     /// The setting by its dotted name; of a list of tables, `[[namespace]] capacity`.
     setting: String,
-    /// What differs, as ` (in W)`, or nothing.
+    /// Difference in meaning, as ` (in W)`, or nothing.
     remark: String,
     words: Vec<String>,
 }

@@ -70,10 +70,7 @@ impl Ssd {
         let watch = watch_of(&config, &cores);
         let size = Size::new(units, sectors_per_unit_of(&config));
         let context = CoreContext::new(config, seed, SharedParts { flash, watch, size, places }, &cores);
-        let handles = HostHandles::new(
-            context.config.placement.as_ref(),
-            usize::from(context.config.controller.flash_cores),
-        );
+        let handles = HostHandles::new(context.config.placement.as_ref(), cores.len());
         let pause = context.config.slc_cache.as_ref().and_then(|cache| cache.fold_after_idle);
         let idle = pause.map(IdleWatch::new);
         let power_watch = PowerWatch::new(context.config.energy.as_ref(), context.config.heat.as_ref());
@@ -109,9 +106,7 @@ impl Ssd {
         ssd.settle(Nanos::ZERO);
         Ok(ssd)
     }
-}
 
-impl Ssd {
     /// Failures come by chance, when `hazards` says.
     fn expect_hazards(&mut self, hazards: HazardClock) {
         self.expect_faults();

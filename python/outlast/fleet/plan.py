@@ -41,7 +41,7 @@ class Planned:
     read_failure: float
     mean_frailty: float
     sharing: dict[str, Any] | None
-    """What rebuilds at one time share; None if each is as fast as alone."""
+    """Bandwidth that rebuilds at one time share; None if each is as fast as alone."""
 
 
 def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:

@@ -45,7 +45,7 @@ class Settings:
     lines: Mapping[str, int]
     """Line of each setting."""
     content: Mapping[str, Any] = field(default_factory=dict)
-    """What the file says, without presets and defaults."""
+    """Content of the file, without presets and defaults."""
 
     def __getitem__(self, name: str) -> Any:
         return self.tables[name]

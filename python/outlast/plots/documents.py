@@ -30,7 +30,7 @@ class Document:
 
     @property
     def plots(self) -> Plots:
-        """Its charts: those of the report of a fleet, and bars over the layouts of a plan."""
+        """Charts of it: those of the report of a fleet, and bars over the layouts of a plan."""
         return Plots(self._sections, lambda _: True, self._named())
 
     def table(self, what: str = "") -> Tabular:

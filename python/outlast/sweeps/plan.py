@@ -36,7 +36,7 @@ class Plan:
     """Value of every axis, for each point."""
     runs: list[Run]
     found: dict[str, Any] | None = None
-    """What a search noted of its points, as in `sweep.json`; `None` of other methods."""
+    """Notes of a search about its points, as in `sweep.json`; `None` of other methods."""
 
 
 def repeat_seed(seed: int, repeat: int) -> int:

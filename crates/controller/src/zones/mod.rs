@@ -68,7 +68,7 @@ pub struct Zones {
     later: Vec<(HostRequestId, Nanos)>,
     /// Resets that have not been carried out, with the state of their zone before.
     before_reset: VecDeque<(ZoneId, (ZoneState, u64))>,
-    /// What zones hold in their random write areas.
+    /// Content of the zones' random write areas.
     areas: Vec<RandomArea>,
     /// Writes to random write areas under way, and commits.
     area_writes: Vec<AreaWrite>,

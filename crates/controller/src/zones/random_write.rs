@@ -7,7 +7,7 @@ use outlast_device::{Command, Op, ZoneAction, ZoneId};
 use outlast_media::UnitBytes;
 use std::collections::VecDeque;
 
-/// What a zone holds in its random write area.
+/// Content of a zone's random write area.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct RandomArea {
     pub(super) zone: ZoneId,
@@ -84,7 +84,7 @@ impl RandomArea {
         was_there
     }
 
-    /// Where what it holds ends, in sectors from the start of the zone on.
+    /// End of what it holds, in sectors from the start of the zone on.
     pub(super) fn end(&self) -> u64 {
         (self.from + self.units.len() as u64) * self.unit_sectors - self.first
     }
@@ -171,7 +171,7 @@ impl Zones {
         self.area(self.zone_of(unit * self.unit_sectors()))?.get(unit)
     }
 
-    /// What unit `unit` holds in a random write area, where the drive keeps bytes.
+    /// Content of unit `unit` in a random write area, where the drive keeps bytes.
     pub fn area_content(&self, unit: u64) -> Option<&UnitBytes> {
         if self.areas.is_empty() { None } else { self.area_unit(unit)?.content.as_ref() }
     }
@@ -190,7 +190,7 @@ impl Zones {
         self.table.ids().map(end).collect()
     }
 
-    /// What `zone` holds in its area is forgotten.
+    /// Forgets what `zone` holds in its area.
     pub fn drop_area(&mut self, zone: ZoneId) {
         self.areas.retain(|own| own.zone != zone);
     }

@@ -1,4 +1,4 @@
-//! What a workload has to know of the device that it runs on.
+//! Facts that a workload has to know of the device that it runs on.
 
 use crate::volume::ArrayVolume;
 use outlast_device::Device;

@@ -147,7 +147,7 @@ impl FleetMachine<'_> {
         sharing.parts.iter().zip(taken).map(|(part, taken)| part * taken).fold(1.0, f64::max)
     }
 
-    /// What one rebuild takes of the drives, node and rack of another, relative to what that takes.
+    /// Share that one rebuild takes of the drives, node and rack of another, relative to what that takes.
     fn shares_of(&self, own: &ActiveRebuild, other: &ActiveRebuild) -> [f64; 3] {
         match &self.fleet.overlap {
             Some(overlap) if self.fleet.share_group(own.drive, other.drive) => overlap.own,

@@ -55,7 +55,7 @@ pub struct RandomWriteConfig {
     /// Size of an area (`NVMe`: ZRWASZ); a multiple of the granularity, at most the capacity of a zone and 65,535 mapping units. A write that ends up to as much
     /// behind the area commits what lies in front of it.
     pub size: Bytes,
-    /// What the write pointer moves by (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit.
+    /// Step by which the write pointer moves (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granularity: Option<Bytes>,
     /// Most zones that have an area at once (`NVMe`: NUMZRWA); 1 to `max_active`. Absent: `max_active`.

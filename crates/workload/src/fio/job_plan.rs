@@ -55,7 +55,7 @@ pub(super) struct JobPlan {
 }
 
 impl JobPlan {
-    /// What a command of the job is to the device.
+    /// Command of the job as the device sees it.
     #[inline]
     pub(super) fn on_device(&self, mut command: Command) -> Command {
         if let Some(space) = &self.space {

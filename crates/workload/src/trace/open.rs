@@ -12,7 +12,7 @@ use outlast_units::{Bytes, Lba, SECTOR_BYTES};
 
 const PATH: &str = "workload.trace";
 
-/// What a trace has to know of the device on which it is replayed.
+/// Facts that a trace has to know of the device on which it is replayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TraceTarget {
     /// Sectors; `None` leaves addresses as recorded.

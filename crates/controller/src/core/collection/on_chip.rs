@@ -13,7 +13,7 @@ use outlast_flash::{DieQueue, FlashOp};
 use outlast_ftl::{DieLane, MovingUnits};
 use outlast_units::{DieId, LocalDie, Nanos, Pu};
 
-/// What comes of a die's turn in a relocation that may copy on the chip.
+/// Consequence of a die's turn in a relocation that may copy on the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::core) enum OnChip {
     /// A copy has been queued.

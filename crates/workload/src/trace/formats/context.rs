@@ -20,7 +20,7 @@ pub(crate) struct TraceRecord {
     pub(crate) sectors: u32,
     pub(crate) op: Op,
     pub(crate) fua: bool,
-    /// What [`Op::ManageZone`] does.
+    /// Action of [`Op::ManageZone`].
     pub(crate) action: ZoneAction,
     /// Placement identifier of a write, where the trace has one.
     pub(crate) handle: u16,
