@@ -1321,7 +1321,8 @@ class DeviceZones(Setting):
 
 class DeviceZonesRandomWrite(Setting):
     granularity: Setting
-    """What the write pointer moves by (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit."""
+    """Step by which the write pointer moves (`NVMe`: ZRWAFG); a multiple of the mapping unit. Absent: the mapping unit.
+    """
     size: Setting
     """Size of an area (`NVMe`: ZRWASZ); a multiple of the granularity, at most the capacity of a zone and 65,535
     mapping units. A write that ends up to as much behind the area commits what lies in front of it.
