@@ -223,6 +223,15 @@ fn program_units_that_moved_data_has_begun_leave_room_for_collection() {
     }
 }
 
+/// A victim given up in a loss of power, or all of whose units were stale before its stream had to open a superblock, left the last free superblock promised to
+/// that stream: collection of no other class could begin.
+#[test]
+fn a_superblock_promised_to_a_stream_is_free_again_once_its_victim_has_gone() {
+    for seed in [727, 1934, 2285, 4365, 5816, 6756, 7057, 7234, 7898, 8249, 9656] {
+        assert_eq!(life(seed), Ok(Outcome::Ran), "seed {seed}");
+    }
+}
+
 /// The same, ten thousand times: those that have more handles than superblocks could serve are refused.
 #[test]
 #[ignore = "takes minutes"]

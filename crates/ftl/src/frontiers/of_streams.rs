@@ -66,6 +66,19 @@ impl StreamFrontiers {
         }
         Ok(())
     }
+
+    /// Checks that a free superblock is promised only to streams that each have a victim of their class, as `has_victim` says: any other promise would stand
+    /// for ever, and keep the superblock from all streams.
+    ///
+    /// # Errors
+    /// The first stream without one.
+    pub(crate) fn check_promises(&self, has_victim: impl Fn(Stream) -> bool) -> Result<(), String> {
+        let mut promised = self.0.iter_indexed().filter(|(_, frontier)| frontier.promised);
+        match promised.find(|&(stream, _)| !has_victim(stream)) {
+            Some((stream, _)) => Err(format!("stream {} is promised a superblock for no victim", stream.0)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Index<Stream> for StreamFrontiers {

@@ -21,6 +21,10 @@ impl FlashSpace {
         self.pus.codes.check(is_erased)?;
         self.pus.partials.check(|superblock| !is_erased(superblock))?;
         self.frontiers.check(units, self.pus.layout.units_per_pu(), |stream| self.data_slots_left(stream))?;
+        self.frontiers.check_promises(|stream| {
+            let mut victims = self.pus.superblocks.in_state(SuperblockState::Collecting);
+            victims.any(|victim| self.pus.class_of_superblock(victim) == self.pus.streams.class(stream))
+        })?;
         if self.marks.is_worn_out() != self.lacks_superblocks() {
             return Err(format!("worn out: {}, which superblocks and room deny", self.marks.is_worn_out()));
         }

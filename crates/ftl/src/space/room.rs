@@ -12,13 +12,12 @@ impl FlashSpace {
         self.review_room();
     }
 
-    /// Records that power has failed: superblocks held back may have been spent, and a victim that had no place to go may have one now.
+    /// Records that power has failed: superblocks held back may have been spent, a victim that had no place to go may have one now, and no victim is moved to which
+    /// one was promised.
     pub(crate) fn power_failed(&mut self) {
         self.marks.set_power_failed();
         self.record_failure();
-        if self.config.gc.overlap {
-            self.forget_promises();
-        }
+        self.forget_promises();
     }
 
     /// True if collection, once begun, continues beyond the first superblock gained: there is a high mark.

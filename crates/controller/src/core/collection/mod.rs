@@ -227,7 +227,10 @@ impl FlashCore {
         let FlashCore { tasks, ftl, .. } = self;
         match tasks.look_at_victim(task, ftl, protected) {
             Next::Stays | Next::Pinned => {}
-            Next::Erase(superblock) => self.begin_erasing(now, context, task, superblock),
+            Next::Erase(superblock) => {
+                ftl.end_promise(tasks.stream(task));
+                self.begin_erasing(now, context, task, superblock);
+            }
             Next::EraseBeside(superblock, stream) => {
                 ftl.end_promise(stream);
                 self.begin_erasing(now, context, task, superblock);
@@ -247,7 +250,8 @@ impl FlashCore {
                 self.make_due(context, Due::Admit);
             }
             Next::Pad(stream) => self.pad_relocated(now, context, task, stream),
-            Next::AwaitsFlash => {
+            Next::AwaitsFlash(stream) => {
+                ftl.end_promise(stream);
                 if task == InternalTask::Scrub && context.redundancy.is_lacking() {
                     self.go_on_rebuilding(now, context);
                 }

@@ -81,8 +81,8 @@ pub(crate) enum Next {
     GivenUp(SuperblockId, Stream),
     /// The victim before it waits for the program unit that this stream has begun, and nothing is sure to fill it.
     Pad(Stream),
-    /// The victim waits for its data to be on flash, and makes way for the next.
-    AwaitsFlash,
+    /// The victim, moved to this stream, waits for its data to be on flash, and makes way for the next.
+    AwaitsFlash(Stream),
     /// The victim cannot be erased before what superseded its units is on flash.
     Pinned,
 }

@@ -60,7 +60,7 @@ impl Tasks {
                 own.former = Some(Former { superblock, epoch, programs, begun, erasing: None });
                 (own.programs, own.epoch) = (0, epoch.wrapping_add(1));
                 self.spare_list = own.victim.take().map_or_else(ReadList::default, |done| done.list);
-                Next::AwaitsFlash
+                Next::AwaitsFlash(stream)
             }
         }
     }
