@@ -57,7 +57,7 @@ def unsaid(cells: list[Any]) -> list[str]:
 
 
 def test_there_are_notebooks() -> None:
-    assert {path.stem for path in NOTEBOOKS} == {"design-a-drive", "study-a-policy"}
+    assert {path.stem for path in NOTEBOOKS} == {"design-a-drive", "plan-a-fleet", "study-a-policy"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

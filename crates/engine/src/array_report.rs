@@ -129,7 +129,8 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
     // `None` is the least, so one unfinished rebuild does not hide the others: `is_rebuilding` decides whether it is over.
     let finished = all.iter().map(|rebuild| rebuild.finished).max().flatten();
     let finished = finished.filter(|_| !volume.array.is_rebuilding());
-    let counters = volume.counters();
+    // From the beginning, as the events are: a rebuild may begin before the warm-up is over.
+    let counters = volume.array.counters();
     let written = counters.rebuild_sectors_written * SECTOR_BYTES;
     let span = (finished.unwrap_or(end) - started).as_secs_f64();
     let progress = volume.array.progress(end).filter(|_| volume.array.is_rebuilding());

@@ -36,9 +36,8 @@ pub fn biasing_while(
             let mut losses = LossWeights::new(effort.years as usize, effort.year_hours);
             let starts: Vec<&Fleet> = turn_of(fleets, batch, effort.paths).collect();
             for (path, fleet) in (0..effort.paths).zip(starts.into_iter().cycle()) {
-                play(fleet, effort, mix(seed ^ mix(u64::from(path))), &mut losses, &mut events);
-                events += 1;
-                if !goes_on(events) {
+                let seed = mix(seed ^ mix(u64::from(path)));
+                if !play(fleet, effort, seed, &mut losses, &mut events, &mut goes_on) {
                     return None;
                 }
             }
@@ -51,17 +50,28 @@ pub fn biasing_while(
 }
 
 /// One path. While nothing is missing the first failure is not waited for, as in splitting: each length of time counts with the probability
-/// that a drive fails in it.
-fn play(fleet: &Fleet, effort: &PathEffort, seed: u64, losses: &mut LossWeights, events: &mut u64) {
+/// that a drive fails in it. False if `goes_on` ends it before.
+fn play(
+    fleet: &Fleet,
+    effort: &PathEffort,
+    seed: u64,
+    losses: &mut LossWeights,
+    events: &mut u64,
+    goes_on: &mut impl FnMut(u64) -> bool,
+) -> bool {
     let horizon = f64::from(effort.years) * effort.year_hours;
     let mut machine = FleetMachine::new(fleet, seed);
     let mut segment = HazardSegment::default();
     loop {
+        *events += 1;
+        if !goes_on(*events) {
+            return false;
+        }
         let known = machine.losses().len();
         if machine.level() > 0 {
             // A burst, or a failure that was not forced: the path goes on without counting what the continuations count.
             if !machine.step(horizon, crate::machine::UnreadableData::Drawn) {
-                break;
+                return true;
             }
             continue;
         }
@@ -81,16 +91,15 @@ fn play(fleet: &Fleet, effort: &PathEffort, seed: u64, losses: &mut LossWeights,
                 continue;
             }
         }
-        let goes_on = segment.play(&mut machine, horizon);
+        let has_more = segment.play(&mut machine, horizon);
         if machine.level() > 0 || machine.losses().len() > known {
             let begun = machine.clone();
             continued(&begun, known, 1.0, horizon, &mut machine, losses, events);
         }
-        if !goes_on {
-            break;
+        if !has_more {
+            return true;
         }
     }
-    *events += machine.tally().events;
 }
 
 /// Continues a moment some times, and adds the losses to which that leads.
@@ -106,24 +115,30 @@ fn continued(
     for _ in 0..CONTINUATIONS {
         let mut machine = begun.clone();
         machine.reseed((chance.unit() * (1u64 << 53) as f64) as u64);
-        let before = machine.tally().events;
-        biased(&mut machine, known, weight / f64::from(CONTINUATIONS), horizon, losses);
-        *events += machine.tally().events - before;
+        *events += biased(&mut machine, known, weight / f64::from(CONTINUATIONS), horizon, losses);
     }
 }
 
-/// Plays a machine until nothing is missing, with failures as frequent as repairs.
-fn biased(machine: &mut FleetMachine, known: usize, mut weight: f64, horizon: f64, losses: &mut LossWeights) {
+/// Plays a machine until nothing is missing, with failures as frequent as repairs. Returns how many segments that took.
+fn biased(
+    machine: &mut FleetMachine,
+    known: usize,
+    mut weight: f64,
+    horizon: f64,
+    losses: &mut LossWeights,
+) -> u64 {
     let read_failure = machine.fleet().plan.read_failure;
+    let mut segments = 0;
     let mut segment = HazardSegment::default();
     loop {
+        segments += 1;
         if let Some(loss) = machine.losses().get(known) {
             losses.add(loss.at, loss.cause, weight);
-            return;
+            return segments;
         }
         let level = machine.level();
         if level == 0 {
-            return;
+            return segments;
         }
         segment.measure(machine, level, horizon);
         let hours = segment.hours(machine);
@@ -140,7 +155,7 @@ fn biased(machine: &mut FleetMachine, known: usize, mut weight: f64, horizon: f6
                 weight *= real * choices as f64 * hours / FAILS;
                 machine.pass(machine.now() + after);
                 if weight == 0.0 {
-                    return;
+                    return segments;
                 }
                 if is_burst {
                     segment.strike_by_burst(machine);
@@ -156,7 +171,7 @@ fn biased(machine: &mut FleetMachine, known: usize, mut weight: f64, horizon: f6
             weight *= 1.0 - read_failure;
         }
         if !segment.play(machine, horizon) {
-            return;
+            return segments;
         }
     }
 }

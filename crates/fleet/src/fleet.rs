@@ -102,6 +102,11 @@ impl Fleet {
         self.plan.groups.len() / self.plan.code.pieces() as usize
     }
 
+    /// True if the data of a group are lost, or cannot be read for a while, when the pieces of the set `missing` are not there.
+    pub fn is_lost(&self, missing: u64) -> bool {
+        self.plan.code.is_lost(missing)
+    }
+
     /// Events per hour in the mean while all drives are up, those that are candidates only included; each failure counts
     /// with the ends of repair that it brings.
     pub fn event_rate(&self) -> f64 {

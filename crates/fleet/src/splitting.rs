@@ -34,7 +34,7 @@ pub fn splitting(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
 }
 
 /// As [`splitting`], mean over fleets that are unlike each other: path by path, each in turn; repetitions begin with different ones, so that
-/// the interval also says what the fleets differ by. `goes_on` gets the events so far after each path, and ends the search by false, with `None` as result.
+/// the interval also says what the fleets differ by. `goes_on` gets the events and segments so far after each, and ends the search by false, with `None` as result.
 pub fn splitting_while(
     fleets: &[Fleet],
     effort: &PathEffort,
@@ -64,11 +64,7 @@ fn repetition(
         for path in 0..effort.paths {
             let mut machine = starts[path as usize % starts.len()].clone();
             machine.reseed(mix(seed ^ mix(level as u64 * 0x1_0000_0000 + u64::from(path))));
-            let before = machine.tally().events;
-            stage.play(&mut machine);
-            // A path without any event is work, too.
-            *events += machine.tally().events - before + 1;
-            if !goes_on(*events) {
+            if !stage.play(&mut machine, events, goes_on) {
                 return None;
             }
         }
@@ -123,8 +119,13 @@ impl<'a> SplitStage<'a> {
         }
     }
 
-    /// Plays a path of this stage to its end.
-    fn play(&mut self, machine: &mut FleetMachine<'a>) {
+    /// Plays a path of this stage to its end; false if `goes_on` ends it before. Counts its segments and steps, at least one.
+    fn play(
+        &mut self,
+        machine: &mut FleetMachine<'a>,
+        events: &mut u64,
+        goes_on: &mut impl FnMut(u64) -> bool,
+    ) -> bool {
         let read_failure = machine.fleet().plan.read_failure;
         let known = machine.losses().len();
         // The weight with which the path has come so far, and that of all ways in which it got on.
@@ -133,10 +134,15 @@ impl<'a> SplitStage<'a> {
         if machine.level() > self.level {
             // A burst brought it beyond this level at once.
             self.entrances.push((machine.clone(), 1.0));
-            return;
+            *events += 1;
+            return goes_on(*events);
         }
         loop {
-            let goes_on = if machine.level() == self.level {
+            *events += 1;
+            if !goes_on(*events) {
+                return false;
+            }
+            let has_more = if machine.level() == self.level {
                 self.segment.measure(machine, self.level, self.horizon);
                 let hazard = self.segment.rate * self.segment.hours(machine);
                 let share = -weight * (-hazard).exp_m1();
@@ -157,13 +163,14 @@ impl<'a> SplitStage<'a> {
                 self.take(machine.clone(), known, weight, &mut onward, &mut entrance);
                 break;
             }
-            if !goes_on {
+            if !has_more {
                 break;
             }
         }
         if let Some(machine) = entrance {
             self.entrances.push((machine, onward));
         }
+        true
     }
 
     /// The machine in which one of the segment's drives fails, or a burst hits some, before the segment ends.

@@ -18,17 +18,19 @@ fn unread(error: &serde_json::Error) -> PyErr {
     InternalError::new_err(format!("a plan that the package has made cannot be read: {error}"))
 }
 
-/// Looks for a signal (Ctrl-C) some times a second; the events so far are the clock.
+/// Looks for a signal (Ctrl-C) some times a second, and ends what takes too many events; the events so far are the clock.
 struct SignalLook {
     next: u64,
+    most: u64,
+    is_spent: bool,
     failure: Option<PyErr>,
 }
 
 impl SignalLook {
     const EVENTS: u64 = 1 << 16;
 
-    const fn new() -> Self {
-        Self { next: Self::EVENTS, failure: None }
+    const fn new(most: u64) -> Self {
+        Self { next: Self::EVENTS, most, is_spent: false, failure: None }
     }
 
     /// True if the play goes on.
@@ -37,14 +39,16 @@ impl SignalLook {
             self.next = events + Self::EVENTS;
             self.failure = Python::attach(|py| py.check_signals().err());
         }
-        self.failure.is_none()
+        self.is_spent |= events > self.most;
+        self.failure.is_none() && !self.is_spent
     }
 
-    /// Findings; without a signal a play comes to its end.
-    fn found<T>(self, outcome: Option<T>) -> PyResult<T> {
+    /// Findings; `None` if it took too many events. Without a signal a play comes to one of these ends.
+    fn found<T>(self, outcome: Option<T>) -> PyResult<Option<T>> {
         match (outcome, self.failure) {
-            (Some(found), None) => Ok(found),
             (_, Some(failure)) => Err(failure),
+            (Some(found), None) => Ok(Some(found)),
+            (None, None) if self.is_spent => Ok(None),
             (None, None) => Err(InternalError::new_err("a fleet was left without a reason")),
         }
     }
@@ -92,6 +96,11 @@ impl FleetPlan {
         self.fleet.groups()
     }
 
+    /// Without the pieces of this set of bits, can data of a group not be read?
+    fn is_lost(&self, missing: u64) -> bool {
+        self.fleet.is_lost(missing)
+    }
+
     #[getter]
     fn is_disjoint(&self) -> bool {
         self.fleet.is_disjoint()
@@ -108,13 +117,21 @@ impl FleetPlan {
         self.fleet.event_rate()
     }
 
-    /// The life of the `number`-th fleet of `seed`, as JSON.
-    fn life(&self, py: Python<'_>, years: u32, year_hours: f64, seed: u64, number: u64) -> PyResult<String> {
+    /// The life of the `number`-th fleet of `seed`, as JSON; `None` if it takes more than `most_events`, or `2^16` if these are fewer.
+    fn life(
+        &self,
+        py: Python<'_>,
+        years: u32,
+        year_hours: f64,
+        seed: u64,
+        number: u64,
+        most_events: u64,
+    ) -> PyResult<Option<String>> {
         unlocked(py, || {
-            let mut look = SignalLook::new();
+            let mut look = SignalLook::new(most_events);
             let life =
                 counted_life(&self.fleet, years, year_hours, seed, number, |events| look.goes_on(events));
-            let life = look.found(life)?;
+            let Some(life) = look.found(life)? else { return Ok(None) };
             let tally = &life.tally;
             let causes: serde_json::Map<String, Value> =
                 life.causes.iter().map(|(cause, count)| (cause.name(), json!(count))).collect();
@@ -135,6 +152,7 @@ impl FleetPlan {
                 "events": tally.events,
             })
             .to_string())
+            .map(Some)
         })
     }
 
@@ -151,7 +169,8 @@ impl FleetPlan {
         Ok((times.into_pyarray(py), drives.into_pyarray(py)))
     }
 
-    /// Losses by the end of each year of one of these groups, mean over them, by a rare-event method, as JSON.
+    /// Losses by the end of each year of one of these groups, mean over them, by a rare-event method, as JSON; `None` if it takes more than
+    /// `most_events`.
     #[allow(clippy::too_many_arguments, reason = "one number each")]
     fn rare(
         &self,
@@ -162,7 +181,8 @@ impl FleetPlan {
         year_hours: f64,
         seed: u64,
         groups: Vec<usize>,
-    ) -> PyResult<String> {
+        most_events: u64,
+    ) -> PyResult<Option<String>> {
         if !["splitting", "biasing"].contains(&method) {
             return Err(ScenarioError::new_err(format!("method = {method}: splitting or biasing")));
         }
@@ -170,7 +190,8 @@ impl FleetPlan {
             return Err(ScenarioError::new_err("groups, paths, years and their hours: above 0"));
         }
         unlocked(py, || {
-            let (mut look, effort) = (SignalLook::new(), PathEffort { paths, years, year_hours, seed });
+            let (mut look, effort) =
+                (SignalLook::new(most_events), PathEffort { paths, years, year_hours, seed });
             let alone: Result<Vec<Fleet>, FleetError> =
                 groups.iter().map(|&group| self.fleet.one_group(group)).collect();
             let alone = alone.map_err(refused)?;
@@ -180,13 +201,13 @@ impl FleetPlan {
             } else {
                 biasing_while(&alone, &effort, goes_on)
             };
-            let rare = look.found(rare)?;
+            let Some(rare) = look.found(rare)? else { return Ok(None) };
             let of =
                 |found: &IntervalEstimate| json!([found.mean, found.standard_error, found.low, found.high]);
             let causes: Vec<Value> =
                 rare.causes.iter().map(|(cause, share)| json!([cause.name(), share])).collect();
             let by_year: Vec<Value> = rare.by_year.iter().map(of).collect();
-            Ok(json!({"by_year": by_year, "causes": causes, "events": rare.events}).to_string())
+            Ok(json!({"by_year": by_year, "causes": causes, "events": rare.events}).to_string()).map(Some)
         })
     }
 }

@@ -102,7 +102,18 @@ class _Sums:
 
 def _here(fleet: Planned, count: int) -> Iterator[str]:
     for number in range(count):
-        yield fleet.plan.life(fleet.settings["years"], YEAR_HOURS, fleet.settings["seed"], number)
+        yield _life(fleet, number)
+
+
+def _life(fleet: Planned, number: int) -> str:
+    """One life as JSON. Raises `ScenarioError` if it alone takes more events than a study may."""
+    settings = fleet.settings
+    years, most = settings["years"], settings["study"]["most_events"]
+    text = fleet.plan.life(years, YEAR_HOURS, settings["seed"], number, int(most))
+    if text is None:
+        limit = f"one life of {fleet.plan.drives} drives over {years} years takes more: fewer drives, years or failures"
+        raise settings.refused("study.most_events", most, limit)
+    return text
 
 
 def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
@@ -118,8 +129,7 @@ def _elsewhere(fleet: Planned, on: str) -> Iterator[str]:
 
 def life_elsewhere(number: int, settings: Settings) -> str:
     """One life as JSON, on a worker, which makes the plan of the settings once."""
-    fleet = _plan_of(json.dumps(settings.tables, sort_keys=True), settings)
-    return fleet.plan.life(settings["years"], YEAR_HOURS, settings["seed"], number)
+    return _life(_plan_of(json.dumps(settings.tables, sort_keys=True), settings), number)
 
 
 _PLANS: dict[str, Planned] = {}

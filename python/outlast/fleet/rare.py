@@ -18,6 +18,12 @@ GROUPS_ALIKE, GROUPS_UNLIKE = 40, 4000
 """Most groups that a rare-event method looks at: declustered; and where nodes, batches or ages differ, too."""
 PATHS_LEAST = 10
 """Fewest paths of a repetition."""
+PATHS_MOST = 10**8
+"""Most paths of a repetition."""
+SPENT_AT_MOST = 0.8
+"""Share of the events left that paths are planned to take: some take more than those of the pilot run."""
+VARIANCE_MARGIN = 2.16
+"""Factor on a variance of ten repetitions above which the true one is with 10 %: 9 over that quantile of chi-square."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def counted(fleet: Planned, lives: Lives) -> Found:
 
 
 def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:
-    found = _until_exact(fleet, chosen_groups(fleet), method, quick=quick)
+    found = _estimated(fleet, chosen_groups(fleet), method, quick=quick)
     rows = found["by_year"]
     return Found(
         method,
@@ -142,30 +148,51 @@ def chosen_groups(fleet: Planned) -> list[int]:
     return [int(group) for group in order]
 
 
-def _until_exact(fleet: Planned, groups: list[int], method: str, *, quick: bool) -> dict[str, Any]:
-    """Mean over groups, with ever more paths until the interval is as narrow as asked for, or events are used up."""
+def _estimated(fleet: Planned, groups: list[int], method: str, *, quick: bool) -> dict[str, Any]:
+    """Mean over groups, with as many paths as a pilot run says are needed for the interval that is asked for.
+
+    The samples of the pilot run are no part of the estimate: an interval is not better for having come out short.
+    """
     settings = fleet.settings
-    study, years = settings["study"], settings["years"]
+    study, years, seed = settings["study"], settings["years"], settings["seed"]
+    most = study["most_events"]
     # Events of ten repetitions of one stage with one path each, in which nothing happens but what comes anyway.
     each = 10.0 * (1.0 + fleet.plan.event_rate_of(groups[0]) * years * YEAR_HOURS)
-    if not each * PATHS_LEAST <= study["most_events"]:
+    if not each * PATHS_LEAST <= most:
         raise settings.refused(
             "study.most_events",
-            study["most_events"],
+            most,
             f"{PATHS_LEAST} paths of one group over {years} years take {each * PATHS_LEAST:.3g} events: fewer years, "
             "bursts, failures or replacements, or more events",
         )
-    paths, events, rounds = min(study["paths"], max(int(study["most_events"] / each), PATHS_LEAST)), 0, 0
-    while True:
-        text = fleet.plan.rare(method, paths, years, YEAR_HOURS, settings["seed"], groups)
-        found: dict[str, Any] = json.loads(text)
-        events += found["events"]
-        rounds += 1
-        mean, _, _, high = found["by_year"][-1]
-        found["events"] = events
-        if quick or (mean > 0 and high - mean <= study["relative_error"] * mean):
-            return found
-        # The next round plays four times as many. What two rounds do not meet is below the least number, or never.
-        if (mean == 0 and rounds > 1) or events > study["most_events"] / 5 or paths > 10**8:
-            return found
-        paths *= 4
+
+    def played(paths: int, seed: int, events: float) -> dict[str, Any] | None:
+        text = fleet.plan.rare(method, paths, years, YEAR_HOURS, seed, groups, int(events))
+        return None if text is None else dict(json.loads(text))
+
+    # A path takes as many events again in each stage of a code: the pilot run is planned to have a tenth of all.
+    paths = min(study["paths"], max(int(most / each / 10.0), PATHS_LEAST))
+    pilot_seed = seed if quick else int(np.random.default_rng([seed, 3]).integers(2**63))
+    spent = 0.0
+    pilot = played(paths, pilot_seed, most / 2.0)
+    if pilot is None:
+        paths, spent = PATHS_LEAST, most / 2.0
+        pilot = played(paths, pilot_seed, most / 2.0)
+    if pilot is None:
+        limit = f"{paths} paths of one group over {years} years take more: fewer years or failures, or more events"
+        raise settings.refused("study.most_events", most, limit)
+    spent += pilot["events"]
+    if quick:
+        return pilot
+    found = played(_paths_after(pilot, paths, study["relative_error"], most - spent), seed, most - spent)
+    # Some paths may take many times the events of others: what the pilot run found stands then.
+    return pilot if found is None else found | {"events": int(spent + found["events"])}
+
+
+def _paths_after(pilot: dict[str, Any], paths: int, relative_error: float, events: float) -> int:
+    """Paths that bring the interval within `relative_error`, by what a pilot run with `paths` found."""
+    mean, _, _, high = pilot["by_year"][-1]
+    # Of what the pilot run did not meet at all, four times as many paths say whether it is.
+    wanted = 4.0 * paths if mean == 0.0 else paths * VARIANCE_MARGIN * ((high - mean) / mean / relative_error) ** 2
+    affordable = SPENT_AT_MOST * events / max(pilot["events"] / paths, 1.0)
+    return int(max(min(max(wanted, paths), affordable, PATHS_MOST), PATHS_LEAST))

@@ -23,6 +23,8 @@ FleetLike: TypeAlias = str | Path | Mapping[str, Any]
 
 MOST_STEPS = 240
 """Most numbers of a list."""
+MOST_LETTERS = 1000
+"""Most characters of a text."""
 MOST_ROWS = 100
 """Most bursts, contagions or outages."""
 SIZES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15} | {
@@ -72,6 +74,8 @@ def read(fleet: FleetLike) -> Settings:
     if isinstance(fleet, Mapping):
         return _checked(fleet, "fleet", Path.cwd(), {})
     path = Path(fleet)
+    if "\0" in str(path):
+        raise ScenarioError(f"{_short(str(path))}: cannot be read: a name has no zero bytes")
     if is_stream(path):
         stream = read_stream(path)
         source, text, folder = stream.name, stream.content, Path.cwd()
@@ -173,6 +177,8 @@ def _value(source: str, lines: Mapping[str, int], place: str, value: Any, key: K
     if key.kind in ("text", "file"):
         if not isinstance(value, str) or not value.isprintable() or (key.choices and value not in key.choices):
             raise refused(f"must be one of {', '.join(key.choices)}" if key.choices else "must be a text")
+        if len(value) > MOST_LETTERS:
+            raise refused(f"has {len(value)} characters: at most {MOST_LETTERS}")
         return value
     if key.kind == "list":
         if not isinstance(value, list) or not all(_is_number(each) and 0 <= each < 1e4 for each in value):

@@ -7,8 +7,8 @@ from math import expm1, log1p, log10
 from typing import Any
 
 from outlast.fleet import elasticity
-from outlast.fleet.layout import YEAR_HOURS
 from outlast.fleet.lives import Lives, played, wilson
+from outlast.fleet.outages import unavailable
 from outlast.fleet.plan import Planned, planned, scope_sizes
 from outlast.fleet.presets import PRESETS
 from outlast.fleet.rare import Found, counted, losses
@@ -175,58 +175,6 @@ def _life(plan: Planned, lives: Lives) -> dict[str, Any]:
         "groups_lost_at_worst": lives.worst_groups,
         "unavailable_groups": unavailable(plan),
     }
-
-
-def unavailable(plan: Planned) -> float:
-    """Share of groups, in the mean over time, that outages of nodes, racks and sites make unreadable for a while.
-
-    Outages are independent of each other; a group is unreadable if more of its pieces are out than its code survives,
-    counted from the first groups of the fleet. 0 without outages.
-    """
-    outages = plan.settings["outages"]
-    if not outages:
-        return 0.0
-    layout, width = plan.layout, plan.layout.width
-    out = {one["scope"]: 0.0 for one in outages}
-    for one in outages:
-        busy = one["per_year"] * one["hours"] / YEAR_HOURS
-        out[one["scope"]] = 1.0 - (1.0 - out[one["scope"]]) * (1.0 - busy / (1.0 + busy))
-    survives = plan.code["parity"] if plan.code["kind"] == "mds" else width - plan.data_pieces
-    total, sample = 0.0, min(layout.count, 200)
-    for group in range(sample):
-        nodes = [layout.node[drive] for drive in layout.groups[group * width : (group + 1) * width]]
-        total += _share_out(nodes, layout.rack, layout.site, out, survives)
-    return total / sample
-
-
-def _share_out(nodes: list[int], rack: list[int], site: list[int], out: dict[str, float], survives: int) -> float:
-    """Probability that more than `survives` of the pieces on these nodes are out, from nodes up to sites."""
-
-    def joined(a: list[float], b: list[float]) -> list[float]:
-        whole = [0.0] * (len(a) + len(b) - 1)
-        for i, x in enumerate(a):
-            for j, y in enumerate(b):
-                whole[i + j] += x * y
-        return whole
-
-    def under(parts: list[list[float]], p: float) -> list[float]:
-        whole = [1.0]
-        for part in parts:
-            whole = joined(whole, part)
-        return [(1.0 - p) * each for each in whole[:-1]] + [(1.0 - p) * whole[-1] + p]
-
-    tree: dict[int, dict[int, dict[int, int]]] = {}
-    for node in nodes:
-        of_rack = tree.setdefault(site[rack[node]], {}).setdefault(rack[node], {})
-        of_rack[node] = of_rack.get(node, 0) + 1
-    parts = []
-    for racks in tree.values():
-        of_site = []
-        for of_rack in racks.values():
-            leaves = [under([[1.0] + [0.0] * count], out.get("node", 0.0)) for count in of_rack.values()]
-            of_site.append(under(leaves, out.get("rack", 0.0)))
-        parts.append(under(of_site, out.get("site", 0.0)))
-    return sum(under(parts, 0.0)[survives + 1 :])
 
 
 def _cost(plan: Planned, result: dict[str, Any]) -> dict[str, Any]:
