@@ -8,7 +8,8 @@ use outlast_nvme::{DataTransfer, DeviceAnswer, HostQueue, NvmeStatus, QueueEvent
 
 use crate::input::UnitInput;
 use crate::output::UnitOutput;
-use crate::pdu::{self, Digests, FatalError};
+use crate::pdu::{self, Digests};
+use units::WrongUnit;
 
 /// Output at which no more input is taken until some of it is sent.
 const OUTPUT_LIMIT: usize = 4 << 20;
@@ -117,7 +118,7 @@ impl TcpConnection {
             match self.take_unit() {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(error) => self.terminate(error),
+                Err(wrong) => self.terminate(&wrong),
             }
         }
     }
@@ -220,6 +221,11 @@ impl TcpConnection {
     fn begin(&mut self, entry: SubmissionEntry, mut data: Vec<u8>) -> Result<(), NvmeStatus> {
         let transfer = self.queue.transfer(&entry)?;
         let (kind, length) = (entry.sgl_type(), entry.sgl_length());
+        // The queue knows the commands that it has begun, not those whose data is on its way.
+        let is_taken = |other: &DataFromHost| other.entry.command_id() == entry.command_id();
+        if self.transfers.iter().flatten().any(is_taken) {
+            return Err(NvmeStatus::ID_CONFLICT);
+        }
         match transfer {
             DataTransfer::None => self.queue.begin(&entry, Vec::new()),
             // A descriptor may name more than the command moves: Linux describes a whole page with each Dataset Management.
@@ -260,10 +266,15 @@ impl TcpConnection {
         self.send_unit(pdu::R2T, 0, &fields, None);
     }
 
-    /// Ends the connection for `error` in the unit at the front of the input.
-    fn terminate(&mut self, error: FatalError) {
-        let unit = pdu::termination(error, self.input.bytes());
+    /// Ends the connection for the unit at the front of the input.
+    fn terminate(&mut self, wrong: &WrongUnit) {
+        let unit = pdu::termination(wrong.error, &self.input.bytes()[..wrong.header]);
         self.output.push(unit);
+        self.end();
+    }
+
+    /// Ends the connection: what waits is not begun.
+    fn end(&mut self) {
         self.phase = LinkPhase::Ended;
         self.waiting.clear();
         self.transfers.clear();

@@ -7,6 +7,8 @@ mod initiator;
 mod admin;
 mod bounds;
 mod differential;
+mod edges;
+mod hostile;
 mod memory;
 mod queues;
 mod splits;

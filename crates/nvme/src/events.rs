@@ -45,6 +45,8 @@ impl EventQueue {
     /// Notes that the host has read the health log with this critical warning.
     pub(crate) fn health_read(&mut self, warnings: u8) {
         (self.seen_warnings, self.is_masked) = (warnings, false);
+        // What the host has just read need not be told any more; all events are of this log.
+        self.waiting.clear();
     }
 
     /// The next event.
@@ -113,6 +115,10 @@ mod tests {
         events.health_read(5);
         events.report_warnings(5, 0xFF);
         assert_eq!(events.take(), None, "known from the log");
+        events.report_warnings(0, 0xFF);
+        events.report_warnings(8, 0xFF);
+        events.health_read(8);
+        assert_eq!(events.take(), None, "read before it could be told");
     }
 
     #[test]

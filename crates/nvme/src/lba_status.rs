@@ -54,10 +54,20 @@ impl LbaStatusRequest {
     }
 }
 
+/// Descriptors that have room in so many bytes.
+fn places(room: usize) -> usize {
+    (room - HEAD_BYTES) / DESCRIPTOR_BYTES
+}
+
+/// True if the list of `ranges` has no room in so many bytes, whatever comes behind them.
+pub(crate) fn is_more_than(ranges: &[LostRange], room: usize, facts: &NamespaceFacts) -> bool {
+    ranges.len() > places(room) && blocks_of(ranges, facts).len() > places(room)
+}
+
 /// The list of `ranges` of a namespace, as many as have room.
 pub(crate) fn list(ranges: &[LostRange], room: usize, facts: &NamespaceFacts) -> Vec<u8> {
     let mut page = vec![0; room];
-    let places = (room - HEAD_BYTES) / DESCRIPTOR_BYTES;
+    let places = places(room);
     let pieces = blocks_of(ranges, facts).into_iter().flat_map(pieces_of);
     let mut count = 0;
     let mut condition = COMPLETE;

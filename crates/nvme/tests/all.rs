@@ -4,9 +4,9 @@
 
 use outlast_nvme::{
     ConfigurationFacts, DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind,
-    HostQueue, LONGEST_TRANSFER, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts, QueueEvent,
-    SubmissionEntry, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal, ZoneReport,
-    ZoneReports,
+    HostQueue, LONGEST_TRANSFER, LostRange, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts,
+    QueueEvent, SubmissionEntry, SubsystemFacts, TargetOffer, WireZoneState, ZoneFacts, ZoneRefusal,
+    ZoneReport, ZoneReports,
 };
 use proptest::prelude::*;
 
@@ -209,6 +209,41 @@ proptest! {
             if let (Some(end), Ok(DataTransfer::ToHost(bytes))) = (end, transfer) {
                 prop_assert!(end.data.is_empty() || end.data.len() == bytes as usize);
             }
+        }
+    }
+}
+
+#[test]
+fn a_list_of_lost_blocks_asks_for_no_more_than_it_has_room_for() {
+    // Five gibibytes, asked for in five steps; the device has lost every second block of each.
+    let mut offer = offer(512, false);
+    let mut facts = offer.subsystems[0].clone();
+    facts.namespaces.truncate(1);
+    facts.namespaces[0].blocks = 5 << 21;
+    facts.capacity = 5 << 30;
+    offer.subsystems = vec![facts].into();
+    let mut queue = queue(&NvmeTarget::new(), offer, 0, [0xFF, 0xFF]);
+    let lost =
+        |from: u64| (0..150).map(move |at| LostRange { offset: from + at * 1024, length: 512 }).collect();
+    for (places, expected) in [(0, 1), (149, 1), (150, 2), (299, 2), (749, 5), (750, 5), (1000, 5)] {
+        let mut bytes = [0; 64];
+        (bytes[0], bytes[1], bytes[4], bytes[55]) = (0x86, 0x40, 1, 0x11);
+        bytes[48..52].copy_from_slice(&(1 + places * 4_u32).to_le_bytes());
+        queue.begin(&SubmissionEntry::new(bytes), Vec::new());
+        let mut questions = 0;
+        while let Some(event) = queue.poll() {
+            let QueueEvent::Request(request) = event else { continue };
+            let (tag, from) = (request.tag, request.offset);
+            questions += 1;
+            queue.answer(tag, DeviceAnswer::Lost(lost(from)));
+        }
+        let page = queue.take_end().unwrap().data;
+        let listed = places.min(750);
+        let condition = if places < 750 { 1 } else { 2 };
+        assert_eq!((questions, &page[..4], page[4]), (expected, &listed.to_le_bytes()[..], condition));
+        if places > 151 {
+            // The first of the second step.
+            assert_eq!(page[8 + 150 * 16..][..8], (1_u64 << 21).to_le_bytes());
         }
     }
 }

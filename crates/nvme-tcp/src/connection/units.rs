@@ -4,16 +4,33 @@ use outlast_nvme::{CommandEnd, IN_CAPSULE_BYTES, SUBMISSION_BYTES, SubmissionEnt
 
 use super::{LinkPhase, TcpConnection, WaitingCommand};
 use crate::input::{MAX_DATA, UnitInput};
-use crate::pdu::{self, CommonHeader, DIGEST_BYTES, Digests, FatalError, u16_at, u32_at};
+use crate::pdu::{self, COMMON_BYTES, CommonHeader, DIGEST_BYTES, Digests, FatalError, u16_at, u32_at};
+
+/// A unit that ends the connection.
+pub(super) struct WrongUnit {
+    pub(super) error: FatalError,
+    /// Bytes of its header that were looked at: the termination request has these, whatever else has come by then.
+    pub(super) header: usize,
+}
 
 impl TcpConnection {
     /// Handles the next unit of the input. False if it is not there as a whole.
-    pub(super) fn take_unit(&mut self) -> Result<bool, FatalError> {
+    pub(super) fn take_unit(&mut self) -> Result<bool, WrongUnit> {
         let Some(head) = self.input.common_header() else { return Ok(false) };
         let is_open = self.phase == LinkPhase::Open;
         let data = if head.kind == pdu::H2C_DATA { MAX_DATA } else { IN_CAPSULE_BYTES as usize };
-        head.check(self.digests, is_open, data)?;
-        let Some(unit) = self.input.unit(head.length) else { return Ok(false) };
+        head.check(self.digests, is_open, data).map_err(|error| WrongUnit { error, header: COMMON_BYTES })?;
+        if self.input.unit(head.length).is_none() {
+            return Ok(false);
+        }
+        self.handle_unit(head).map_err(|error| WrongUnit { error, header: head.header })?;
+        self.input.consume(head.length);
+        Ok(true)
+    }
+
+    /// Handles a unit that is there as a whole.
+    fn handle_unit(&mut self, head: CommonHeader) -> Result<(), FatalError> {
+        let unit = self.input.bytes();
         let has_digests = matches!(head.kind, pdu::CAPSULE_CMD | pdu::H2C_DATA);
         if has_digests && self.digests.header {
             let digest = u32_at(unit, head.header);
@@ -26,10 +43,9 @@ impl TcpConnection {
             pdu::CAPSULE_CMD => self.take_capsule(head)?,
             pdu::H2C_DATA => self.take_data(head)?,
             // The host has found an error, and closes the connection.
-            _ => self.phase = LinkPhase::Ended,
+            _ => self.end(),
         }
-        self.input.consume(head.length);
-        Ok(true)
+        Ok(())
     }
 
     /// Answers `ICReq`.

@@ -1,10 +1,24 @@
 //! Answers of the device to requests of commands.
 
-use super::{HostQueue, RunningCommand};
-use crate::device::{DeviceAnswer, DeviceFailure};
+use super::{HostQueue, QueueLink, RunningCommand};
+use crate::device::{DeviceAnswer, DeviceFailure, LostRange};
 use crate::plan::{PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
 use crate::{lba_status, log_pages};
+
+impl RunningCommand {
+    /// Takes lost ranges. Once a list has more than it has room for, no more is asked: what a drive has lost may fill any memory.
+    fn take_lost(&mut self, ranges: Vec<LostRange>, link: Option<&QueueLink>) {
+        self.lost.extend(ranges);
+        let facts = link.and_then(|link| link.facts.as_ref());
+        if let (&PlanEnd::ListLost { room }, Some(Ok(facts))) =
+            (&self.plan.end, facts.map(|facts| facts.namespace(self.entry.namespace())))
+            && lba_status::is_more_than(&self.lost, room, facts)
+        {
+            self.plan.requests.clear();
+        }
+    }
+}
 
 impl HostQueue {
     /// Takes the answer to the request `tag`: the command goes on with its next request, or ends.
@@ -24,7 +38,7 @@ impl HostQueue {
                 None
             }
             DeviceAnswer::Lost(ranges) => {
-                running.lost.extend(ranges);
+                running.take_lost(ranges, self.link.as_ref());
                 None
             }
             DeviceAnswer::Health(page) => {
