@@ -58,6 +58,30 @@ fn included_files_lie_beside_the_job_and_are_named() {
 }
 
 #[test]
+fn a_shift_register_is_refused_at_the_one_seed_that_it_never_leaves() {
+    // Seven blocks take a register of three bits, which begins at all ones for one seed in eight.
+    let mut refused = 0;
+    for seed in 0..64 {
+        let job =
+            format!("[a]\nrw=randread\nrandom_generator=lfsr\nsize=28k\nrandrepeat=0\nrandseed={seed}\n");
+        match parse_job(&job, &TARGET) {
+            Ok(mut workload) => {
+                let mut blocks: Vec<u64> =
+                    all(&mut workload).iter().map(|request| request.command.lba.0 / 8).collect();
+                blocks.sort_unstable();
+                assert_eq!(blocks, [0, 1, 2, 3, 4, 5, 6], "seed {seed}");
+            }
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains("line 3") && message.contains("another randseed"), "{message}");
+                refused += 1;
+            }
+        }
+    }
+    assert!((1..=24).contains(&refused), "{refused} of 64");
+}
+
+#[test]
 fn messages_name_line_key_and_value() {
     for (text, parts) in [
         ("[a]\nrw=randread\niodpeth=4\n", &["line 3", "iodpeth", "did you mean \"iodepth\""][..]),
@@ -68,7 +92,17 @@ fn messages_name_line_key_and_value() {
         ("[global]\nrw=read\n", &["no job section"]),
         ("[a]\nsize=1g\n", &["line 2", "size=1GiB", "64"]),
         ("[a]\nbs=100\n", &["line 2", "bs=100", "sectors"]),
-        ("[a]\nrw=trimwrite\n", &["not supported"]),
+        ("[a]\nrw=trimwrite\nfsync=8\n", &["line 3", "fsync", "fio 3.33 itself leaves these flushes out"]),
+        (
+            "[a]\nrw=randread\nrandom_generator=lfsr\nrandom_distribution=zoned:50/10:50/90\n",
+            &["line 3", "one region"],
+        ),
+        ("[a]\nrw=trimwrite:4k\n", &["line 2", "make a trim job and a write job"]),
+        ("[a]\nrw=randtrimwrite\nbsrange=4k-16k\n", &["line 2", "one size for each direction"]),
+        ("[a]\nrandom_generator=mersenne\n", &["line 2", "tausworthe, tausworthe64, lfsr"]),
+        ("[a]\nfilesize=1m-2m\n", &["line 2", "a range of sizes"]),
+        ("[a]\nfilesize=1m\noffset=1m\n", &["line 2", "filesize=1MiB", "above the offset"]),
+        ("[a]\nfilesize=1m\nsize=50%\n", &["line 3", "in bytes beside filesize"]),
         ("[a]\niodepth=0\n", &["line 2", "iodepth=0", "1 to 65536"]),
         ("[a]\nrandom_distribution=zipf:1\n", &["line 2", "not 1"]),
         ("[a]\nverify=crc32c\n", &["line 2", "verify=crc32c", "not supported", "not verified"]),

@@ -19,6 +19,8 @@ pub(super) enum AccessKind {
     Write,
     Mixed,
     Trim,
+    /// Each range is trimmed and then written.
+    TrimWrite,
 }
 
 /// Law of random blocks, before the region is known. A centre is a share of the region, 0 to 1; `None` lets the seed choose it.
@@ -39,6 +41,15 @@ pub(super) enum LawSpec {
     },
     /// Zones of each direction, and true if their sizes are bytes rather than percent.
     Zoned([Vec<AccessZone>; 3], bool),
+}
+
+/// Source of random blocks (`random_generator`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockSource {
+    Tausworthe,
+    Tausworthe64,
+    /// A shift register, which needs no map.
+    Lfsr,
 }
 
 /// Spacing of requests under a rate (`rate_process`): equal, or exponential gaps.
@@ -78,6 +89,8 @@ pub(super) struct AccessPlan {
     /// Grid of random offsets in bytes, by direction.
     pub(super) align: [u64; 3],
     pub(super) random: bool,
+    /// True if each range is trimmed and then written.
+    pub(super) trims_first: bool,
     /// Percent of the requests of a random job that are drawn, by direction.
     pub(super) random_percent: [u32; 3],
     pub(super) read_percent: u32,
@@ -91,8 +104,8 @@ pub(super) struct AccessPlan {
     pub(super) by_sequence: bool,
     pub(super) time_based: bool,
     pub(super) map: bool,
-    /// True for a random generator of 64 bits, false for one of 32; `None` lets the number of blocks decide.
-    pub(super) wide: Option<bool>,
+    /// `None` lets the number of blocks decide between the generators of 32 and 64 bits.
+    pub(super) source: Option<BlockSource>,
     pub(super) law: LawSpec,
 }
 
@@ -106,13 +119,21 @@ impl AccessPlan {
         self.sizes.iter().map(|sizes| sizes.most).max().unwrap_or(DEFAULT_BLOCK)
     }
 
-    /// True if each random block is touched once in each pass.
-    pub(super) fn has_map(&self) -> bool {
+    /// True if each random block is touched once in each pass, unless `norandommap` says otherwise.
+    pub(super) fn covers_once(&self) -> bool {
         self.map && self.random && self.law == LawSpec::Uniform
     }
 
+    /// True if a map tells which blocks a pass has touched. A shift register gives none twice by itself.
+    pub(super) fn has_map(&self) -> bool {
+        self.covers_once() && self.source != Some(BlockSource::Lfsr)
+    }
+
     pub(super) fn wide(&self) -> bool {
-        self.wide.unwrap_or(self.length / self.smallest() > u64::from(u32::MAX))
+        match self.source {
+            Some(source) => source == BlockSource::Tausworthe64,
+            None => self.length / self.smallest() > u64::from(u32::MAX),
+        }
     }
 }
 
@@ -144,6 +165,8 @@ pub(super) struct JobOptions {
     pub(super) engine: Option<String>,
     pub(super) size: Option<SizeOrPercent>,
     pub(super) io_size: Option<SizeOrPercent>,
+    /// Bytes of the device that the job takes for its file, from the first byte on.
+    pub(super) file_size: Option<u64>,
     pub(super) offset: SizeOrPercent,
     pub(super) offset_increment: SizeOrPercent,
     pub(super) offset_align: Option<u64>,
@@ -156,7 +179,7 @@ pub(super) struct JobOptions {
     pub(super) law: LawSpec,
     pub(super) random_percent: PerDirection<u64>,
     pub(super) map: bool,
-    pub(super) wide: Option<bool>,
+    pub(super) source: Option<BlockSource>,
     pub(super) repeatable: bool,
     pub(super) all_repeatable: bool,
     pub(super) randseed: Option<u64>,
@@ -214,6 +237,7 @@ impl JobOptions {
             engine: None,
             size: None,
             io_size: None,
+            file_size: None,
             offset: SizeOrPercent::Percent(0.0),
             offset_increment: SizeOrPercent::Percent(0.0),
             offset_align: None,
@@ -225,7 +249,7 @@ impl JobOptions {
             law: LawSpec::Uniform,
             random_percent: [None; 3],
             map: true,
-            wide: None,
+            source: None,
             repeatable: true,
             all_repeatable: false,
             randseed: None,

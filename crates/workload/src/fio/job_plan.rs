@@ -65,7 +65,12 @@ impl JobPlan {
     }
 
     pub(super) fn writes(&self) -> bool {
-        matches!(self.rw, AccessKind::Write | AccessKind::Mixed)
+        matches!(self.rw, AccessKind::Write | AccessKind::Mixed | AccessKind::TrimWrite)
+    }
+
+    /// True if each range is trimmed and then written.
+    pub(super) fn trims_first(&self) -> bool {
+        self.rw == AccessKind::TrimWrite
     }
 
     pub(super) fn mixed(&self) -> bool {
@@ -77,13 +82,15 @@ impl JobPlan {
         self.io_size.unwrap_or(self.size).saturating_mul(self.loops)
     }
 
-    /// Bytes of one pass: as in fio `size`, but up to `io_size` for random writes without a random map.
+    /// Bytes of one pass: as in fio `size`, but up to `io_size` for random writes without a random map, and more where each range
+    /// is trimmed and then written.
     pub(super) fn pass_bytes(&self) -> u64 {
-        if self.writes() && self.access.random && !self.access.has_map() {
+        let bytes = if self.writes() && self.access.random && !self.access.covers_once() {
             self.size.max(self.io_size.unwrap_or(0))
         } else {
             self.size
-        }
+        };
+        if self.trims_first() { bytes.saturating_add(self.limit()) } else { bytes }
     }
 
     pub(super) fn checks_rate(&self) -> bool {

@@ -4,13 +4,14 @@ mod key_values;
 mod zone_keys;
 
 use super::data_placement::{self, IdChoice, PlacementKind};
-use super::job_options::{AccessKind, ExitWhat, JobOptions, PerDirection, RateProcess};
+use super::job_options::{AccessKind, BlockSource, ExitWhat, JobOptions, PerDirection, RateProcess};
 use super::key_lists::{IGNORED, REFUSED, SIMULATED};
 use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
 use crate::WorkloadError;
 use key_values::{
-    block, block_size, bounded, choice, count, distribution, engine, filename, low_mark, rate, text,
+    block, block_size, bounded, choice, count, distribution, engine, file_size, filename, low_mark, rate,
+    text,
 };
 use zone_keys::{apply_zones, extents};
 
@@ -95,6 +96,13 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
         "size" | "io_size" | "io_limit" | "offset" | "fileoffset" | "offset_increment" => {
             extents(job, entry)?;
         }
+        "filesize" => {
+            let text = text(entry)?;
+            if text.contains(['-', ':', ',']) {
+                return Err(ValueFault::from("not supported: a range of sizes; write one").into());
+            }
+            job.file_size = Some(file_size(text)?);
+        }
         "offset_align" => {
             let align = values::size(text(entry)?)?;
             job.offset_align = if align == 0 { None } else { Some(block_size(align)?) };
@@ -141,14 +149,12 @@ fn apply_pace(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFau
     match entry.key.as_str() {
         "random_distribution" => job.law = distribution(text(entry)?)?,
         "random_generator" => {
-            job.wide = match text(entry)? {
-                "tausworthe" => Some(false),
-                "tausworthe64" => Some(true),
-                "lfsr" => {
-                    return Err(ValueFault::from("not supported: use tausworthe or tausworthe64").into());
-                }
-                _ => return Err(ValueFault::from("expected tausworthe or tausworthe64").into()),
-            }
+            let sources = [
+                ("tausworthe", BlockSource::Tausworthe),
+                ("tausworthe64", BlockSource::Tausworthe64),
+                ("lfsr", BlockSource::Lfsr),
+            ];
+            job.source = Some(choice(text(entry)?, &sources)?);
         }
         "percentage_random" => {
             let shares = values::per_direction(text(entry)?, |part| values::percent(part).map(u64::from))?;
@@ -242,8 +248,12 @@ fn rw(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
         "randrw" => (AccessKind::Mixed, true),
         "trim" => (AccessKind::Trim, false),
         "randtrim" => (AccessKind::Trim, true),
-        "trimwrite" | "randtrimwrite" => return Err("not supported: make a trim job and a write job".into()),
-        _ => return Err("expected read, write, rw, randread, randwrite, randrw, trim or randtrim".into()),
+        "trimwrite" => (AccessKind::TrimWrite, false),
+        "randtrimwrite" => (AccessKind::TrimWrite, true),
+        _ => {
+            let kinds = "expected read, write, rw, trim or trimwrite, or one of these behind \"rand\"";
+            return Err(kinds.into());
+        }
     };
     (job.every, job.skip) = (1, 0);
     let Some(modifier) = modifier else { return Ok(()) };

@@ -28,6 +28,7 @@ mod plan;
 mod rand;
 mod random_map;
 mod running_job;
+mod shift_register;
 mod spec;
 mod values;
 mod zbd;

@@ -1,10 +1,11 @@
 //! Draws direction, offset and length of a job's next request in fio's order and by its rules (`io_u.c` of fio 3.33), so that
 //! the same `randseed` gives the same requests.
 
-use super::job_options::AccessPlan;
+use super::job_options::{AccessPlan, BlockSource};
 use super::law::BlockLaw;
 use super::rand::{JobSeeds, RandomStream, TauswortheRng};
 use super::random_map::RandomMap;
+use super::shift_register::ShiftRegister;
 
 /// Number of a direction, in fio's order. An index called `ddir`, as in fio, is one of these.
 pub(super) const READ: usize = 0;
@@ -31,6 +32,7 @@ pub(super) struct OffsetGenerator {
     sequence: [TauswortheRng; 3],
     law: BlockLaw,
     map: Option<RandomMap>,
+    register: Option<ShiftRegister>,
     /// End and start of the last request of each direction, in bytes from the start of the device.
     last_end: [u64; 3],
     last_start: [Option<u64>; 3],
@@ -44,10 +46,13 @@ impl OffsetGenerator {
     pub(super) fn new(access: AccessPlan, seeds: JobSeeds) -> Self {
         let law = BlockLaw::new(access.law.clone(), &access, &seeds);
         let map = access.has_map().then(|| RandomMap::new((access.length / access.smallest()).max(1)));
+        let register = (access.source == Some(BlockSource::Lfsr) && access.random)
+            .then(|| ShiftRegister::new(access.length / access.smallest(), seeds.of(RandomStream::Block)));
         let unseeded = || TauswortheRng::new(0, false);
         let mut offsets = Self {
             law,
             map,
+            register,
             block: unseeded(),
             sizes: [unseeded(), unseeded(), unseeded()],
             mix: unseeded(),
@@ -89,6 +94,9 @@ impl OffsetGenerator {
         self.last_start = [None; 3];
         if let Some(map) = &mut self.map {
             map.clear();
+        }
+        if let Some(register) = &mut self.register {
+            register.begin_pass();
         }
     }
 
@@ -143,12 +151,20 @@ impl OffsetGenerator {
 
     /// The last request of direction `ddir` went to `range` instead.
     pub(super) fn was_placed(&mut self, ddir: usize, range: ByteRange) {
+        // The range that was trimmed and written last comes again: as in fio, its write is still to come.
+        if self.access.trims_first && ddir == TRIM && self.last_start[TRIM] == Some(range.offset) {
+            self.last_start[WRITE] = None;
+        }
         self.last_start[ddir] = Some(range.offset);
         self.last_end[ddir] = range.offset + range.bytes;
     }
 
     /// Offset of the next request from the start of the region, and true if it was drawn.
     fn choose_offset(&mut self, ddir: usize, fresh: bool) -> Option<(u64, bool)> {
+        if self.writes_trimmed(ddir) {
+            self.unmarked = true;
+            return Some((self.last_start[TRIM]? - self.access.start, true));
+        }
         if fresh && self.access.random {
             let share = self.access.random_percent[ddir];
             // fio draws nothing if the share is 100 %, which keeps the stream of sequences as it is.
@@ -172,6 +188,16 @@ impl OffsetGenerator {
             Some(at) => Some((at, false)),
             None => self.random_offset(ddir).map(|at| (at, false)),
         }
+    }
+
+    /// The direction of the next request of a job that trims each range and then writes it.
+    pub(super) fn trim_or_write(&self) -> usize {
+        if self.last_start[WRITE] == self.last_start[TRIM] { TRIM } else { WRITE }
+    }
+
+    /// True if a request in direction `ddir` writes what was trimmed last. One behind the other follow by themselves.
+    fn writes_trimmed(&self, ddir: usize) -> bool {
+        self.access.trims_first && self.access.random && ddir == WRITE
     }
 
     /// The offset behind the last request of a direction; `None` at the end of the device.
@@ -246,12 +272,18 @@ impl OffsetGenerator {
     /// A block of 0..`blocks`, or the next that the map has not marked; `None` if all are marked.
     #[inline]
     fn uniform(&mut self, blocks: u64) -> Option<u64> {
+        if let Some(register) = &mut self.register {
+            return register.draw();
+        }
         let block = self.block.below(blocks);
         self.map.as_ref().map_or(Some(block), |map| map.free_from(block))
     }
 
     /// The length of a request at `offset` in bytes; `None` if no size fits into the region.
     fn draw_length(&mut self, ddir: usize, offset: u64, random: bool) -> Option<u64> {
+        if self.writes_trimmed(ddir) {
+            return Some(self.last_end[TRIM] - self.last_start[TRIM]?);
+        }
         let access = &self.access;
         // Sizes may go with sequential and random in the place of reads and writes.
         let row = match (access.by_sequence, random) {

@@ -1,6 +1,7 @@
 //! Checks the options of the sections and makes the jobs, as fio's `fixup_options` and `setup_files` do.
 
 mod job_check;
+mod kind_check;
 
 use super::engines::SYNCHRONOUS;
 use super::fixed_latency::UntimedJobs;

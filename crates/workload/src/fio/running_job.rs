@@ -43,11 +43,15 @@ pub(super) struct RunningJob {
     /// True if the region had no more room for a request in this pass.
     file_done: bool,
     loops_left: u64,
+    /// Passes begun.
+    passes: u32,
     /// Requests issued, requests reaped and bytes reaped since `epoch`, by direction.
     issues: [u64; 3],
     blocks: [u64; 3],
     bytes: [u64; 3],
     issue_bytes: u64,
+    /// Of these, bytes of writes.
+    write_bytes: u64,
     /// Bytes issued and reaped in this pass.
     pass_issued: u64,
     pass_done: u64,
@@ -83,10 +87,12 @@ impl RunningJob {
             flush_done: false,
             file_done: false,
             loops_left: plan.loops,
+            passes: 0,
             issues: [0; 3],
             blocks: [0; 3],
             bytes: [0; 3],
             issue_bytes: 0,
+            write_bytes: 0,
             pass_issued: 0,
             pass_done: 0,
             rate_bytes: [0; 3],
@@ -153,7 +159,9 @@ impl RunningJob {
     /// True if completed requests and those in flight together reach `number_ios`.
     fn has_all_ios(&self) -> bool {
         let requests: u64 = self.blocks.iter().sum::<u64>() + u64::from(self.depth);
-        self.plan.number_ios != 0 && requests >= self.plan.number_ios * self.plan.loops
+        // fio doubles the number at each pass of a job that trims each range before it is written.
+        let doublings = if self.plan.trims_first() { self.passes.min(20) } else { 0 };
+        self.plan.number_ios != 0 && requests >= (self.plan.number_ios * self.plan.loops) << doublings
     }
 
     /// Counts one completed request; false if there is none.
@@ -263,6 +271,7 @@ impl RunningJob {
         if self.plan.mixed() {
             self.mix = ddir;
         }
+        let ddir = if self.plan.trims_first() { self.offsets.trim_or_write() } else { ddir };
         let Some(range) = self.offsets.next(ddir) else {
             self.phase = self.end_file();
             return None;
@@ -275,6 +284,9 @@ impl RunningJob {
         self.accounting |= !self.ramping;
         self.issues[ddir] += 1;
         self.issue_bytes += range.bytes;
+        if ddir == WRITE {
+            self.write_bytes += range.bytes;
+        }
         self.rate_bytes[ddir] += range.bytes;
         if !self.plan.synchronous {
             self.pass_issued += range.bytes;

@@ -60,6 +60,15 @@ pub(super) fn block_size(bytes: u64) -> Result<u64, ValueFault> {
     }
 }
 
+/// The bytes of a file: whole sectors, at least one.
+pub(super) fn file_size(text: &str) -> Result<u64, ValueFault> {
+    let bytes = values::size(text)?;
+    if bytes > 0 && bytes.is_multiple_of(512) {
+        return Ok(bytes);
+    }
+    Err("must be a whole number of 512-byte sectors".into())
+}
+
 /// The name of an ioengine, up to a colon.
 pub(super) fn engine(text: &str) -> Result<String, ValueFault> {
     let name = text.split(':').next().unwrap_or(text);

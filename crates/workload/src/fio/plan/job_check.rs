@@ -107,6 +107,9 @@ impl JobCheck<'_> {
             return Err((key, format!("{start} bytes"), most));
         }
         let left = capacity - start;
+        if let Some(file) = options.file_size {
+            return self.region_of_file(start, file);
+        }
         let length = match options.size {
             None => left,
             Some(SizeOrPercent::Percent(percent)) if percent >= 100.0 => left,
@@ -152,6 +155,7 @@ impl JobCheck<'_> {
             AccessKind::Write => &[1],
             AccessKind::Mixed => &[0, 1],
             AccessKind::Trim => &[2],
+            AccessKind::TrimWrite => &[1, 2],
         };
         if let Some(&ddir) = used.iter().find(|&&ddir| sizes[ddir].least > length) {
             return Err(("bs", sizes[ddir].least.to_string(), "must not exceed the size of the job".into()));
@@ -193,6 +197,7 @@ impl JobCheck<'_> {
             sizes,
             align,
             random: options.random,
+            trims_first: options.rw == AccessKind::TrimWrite,
             random_percent: options.random_percent.map(|percent| percent.unwrap_or(100) as u32),
             read_percent: options.read_percent,
             every: options.every,
@@ -201,7 +206,7 @@ impl JobCheck<'_> {
             by_sequence: options.by_sequence,
             time_based: options.time_based,
             map,
-            wide: options.wide,
+            source: options.source,
             law: options.law.clone(),
         })
     }
@@ -229,8 +234,12 @@ impl JobCheck<'_> {
     pub(super) fn plan(&self, seeds: JobSeeds) -> Result<JobPlan, RefusedOption> {
         let options = self.options;
         let mut access = self.access()?;
+        self.check_kinds(&access, &seeds)?;
         // As in fio, a region that is cut to whole zones leaves the bytes of a pass as they are.
-        let asked = access.length;
+        let asked = match (options.file_size, options.size) {
+            (Some(_), Some(SizeOrPercent::Size(bytes))) if bytes.0 != 0 => bytes.0.min(access.length),
+            _ => access.length,
+        };
         let zbd = ZbdPlan::of(options, self.target, &mut access)?;
         // As in fio, io_size in percent shortens each pass, and in bytes it limits all passes together.
         let (size, io_size) = match options.io_size {

@@ -27,6 +27,7 @@ impl RunningJob {
         };
         self.phase = if continues { JobPhase::Top } else { JobPhase::Ended };
         if continues {
+            self.passes += 1;
             (self.pass_issued, self.pass_done, self.file_done) = (0, 0, false);
         }
     }
@@ -57,7 +58,9 @@ impl RunningJob {
         let plan = &self.plan;
         // The order of these checks is fio's: of several limits it decides which one ends the pass, and if a flush still comes.
         let timed = plan.access.time_based;
-        let full = self.issue_bytes >= plan.limit() || self.has_all_ios();
+        // Where each range is trimmed and then written, the writes count.
+        let bytes = if plan.trims_first() { self.write_bytes } else { self.issue_bytes };
+        let full = bytes >= plan.limit() || self.has_all_ios();
         if self.terminate || (full && !timed) {
             self.phase = JobPhase::Drain;
         } else if self.timed_out(now) {
@@ -86,7 +89,8 @@ impl RunningJob {
     fn choose_direction(&mut self) -> usize {
         match self.plan.rw {
             AccessKind::Read => return READ,
-            AccessKind::Write => return WRITE,
+            // As in fio the rate of writes holds back the trims before them, too.
+            AccessKind::Write | AccessKind::TrimWrite => return WRITE,
             AccessKind::Trim => return TRIM,
             AccessKind::Mixed => {}
         }
