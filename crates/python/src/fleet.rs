@@ -135,24 +135,25 @@ impl FleetPlan {
             let tally = &life.tally;
             let causes: serde_json::Map<String, Value> =
                 life.causes.iter().map(|(cause, count)| (cause.name(), json!(count))).collect();
-            Ok(json!({
-                "first_loss": life.first_loss,
-                "losses": life.losses,
-                "causes": causes,
-                "groups_lost": life.groups_lost,
-                "failures_by_age": tally.failures_by_age,
-                "dies": tally.dies,
-                "dies_repaired": tally.dies_repaired,
-                "bursts": tally.bursts,
-                "contagions": tally.contagions,
-                "retirements": tally.retirements,
-                "pieces_rebuilt": tally.pieces_rebuilt,
-                "hours_at_level": tally.hours_at_level,
-                "group_hours_degraded": tally.group_hours_degraded,
-                "events": tally.events,
-            })
-            .to_string())
-            .map(Some)
+            Ok(Some(
+                json!({
+                    "first_loss": life.first_loss,
+                    "losses": life.losses,
+                    "causes": causes,
+                    "groups_lost": life.groups_lost,
+                    "failures_by_age": tally.failures_by_age,
+                    "dies": tally.dies,
+                    "dies_repaired": tally.dies_repaired,
+                    "bursts": tally.bursts,
+                    "contagions": tally.contagions,
+                    "retirements": tally.retirements,
+                    "pieces_rebuilt": tally.pieces_rebuilt,
+                    "hours_at_level": tally.hours_at_level,
+                    "group_hours_degraded": tally.group_hours_degraded,
+                    "events": tally.events,
+                })
+                .to_string(),
+            ))
         })
     }
 
@@ -207,7 +208,7 @@ impl FleetPlan {
             let causes: Vec<Value> =
                 rare.causes.iter().map(|(cause, share)| json!([cause.name(), share])).collect();
             let by_year: Vec<Value> = rare.by_year.iter().map(of).collect();
-            Ok(json!({"by_year": by_year, "causes": causes, "events": rare.events}).to_string()).map(Some)
+            Ok(Some(json!({"by_year": by_year, "causes": causes, "events": rare.events}).to_string()))
         })
     }
 }
