@@ -1,10 +1,11 @@
 //! Applies the keys of each section to the options of its jobs.
 
 mod key_values;
+mod rw_key;
 mod zone_keys;
 
 use super::data_placement::{self, IdChoice, PlacementKind};
-use super::job_options::{AccessKind, BlockSource, ExitWhat, JobOptions, PerDirection, RateProcess};
+use super::job_options::{BlockSource, ExitWhat, JobOptions, PerDirection, RateProcess};
 use super::key_lists::{IGNORED, REFUSED, SIMULATED};
 use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
@@ -13,6 +14,7 @@ use key_values::{
     block, block_size, bounded, choice, count, distribution, engine, file_size, filename, low_mark, rate,
     text,
 };
+use rw_key::rw;
 use zone_keys::{apply_zones, extents};
 
 /// The reason why an entry is refused.
@@ -232,41 +234,6 @@ fn split(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
         job.range[ddir] = sizes.clone().min().zip(sizes.max());
     }
     merge(&mut job.split, splits);
-    Ok(())
-}
-
-/// Applies `rw`, with the number behind its colon: requests per draw of a random job, bytes to skip of a sequential one.
-fn rw(job: &mut JobOptions, text: &str) -> Result<(), ValueFault> {
-    let (name, modifier) =
-        text.split_once(':').map_or((text, None), |(name, modifier)| (name, Some(modifier.trim())));
-    (job.rw, job.random) = match name.trim() {
-        "read" => (AccessKind::Read, false),
-        "write" => (AccessKind::Write, false),
-        "rw" | "readwrite" => (AccessKind::Mixed, false),
-        "randread" => (AccessKind::Read, true),
-        "randwrite" => (AccessKind::Write, true),
-        "randrw" => (AccessKind::Mixed, true),
-        "trim" => (AccessKind::Trim, false),
-        "randtrim" => (AccessKind::Trim, true),
-        "trimwrite" => (AccessKind::TrimWrite, false),
-        "randtrimwrite" => (AccessKind::TrimWrite, true),
-        _ => {
-            let kinds = "expected read, write, rw, trim or trimwrite, or one of these behind \"rand\"";
-            return Err(kinds.into());
-        }
-    };
-    (job.every, job.skip) = (1, 0);
-    let Some(modifier) = modifier else { return Ok(()) };
-    if job.random {
-        job.every = u64::from(count(modifier, 1 << 30)?);
-        return Ok(());
-    }
-    let (digits, back) = modifier.strip_prefix('-').map_or((modifier, false), |digits| (digits, true));
-    let skip = values::size(digits)?;
-    if skip > 1 << 50 || !skip.is_multiple_of(512) {
-        return Err("expected bytes to skip after the colon, in whole sectors of 512".into());
-    }
-    job.skip = if back { -skip.cast_signed() } else { skip.cast_signed() };
     Ok(())
 }
 

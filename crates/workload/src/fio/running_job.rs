@@ -1,6 +1,7 @@
 //! A running job: fio's loop of issuing, waiting and sleeping (`do_io` and its callees in `backend.c` of fio 3.33) as a state machine
 //! that takes the time as an argument and returns the next step. The host's processor takes no time.
 
+mod issue;
 mod job_phase;
 mod pace;
 mod passes;
@@ -8,13 +9,13 @@ mod zoned;
 
 use super::data_placement::WritePlacement;
 use super::job_plan::JobPlan;
-use super::offsets::{ByteRange, OffsetGenerator, READ, TRIM, WRITE};
+use super::offsets::{OffsetGenerator, READ, TRIM, WRITE};
 use super::rand::{RandomStream, TauswortheRng};
 use super::zbd::HostZones;
 use crate::job::{JobCompletion, JobStep};
 use job_phase::JobPhase;
-use outlast_device::{Command, Op, PlacementId};
-use outlast_units::{Lba, Nanos, SECTOR_BYTES};
+use outlast_device::{Command, Op};
+use outlast_units::{Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zoned::ZonedRequests;
@@ -264,47 +265,5 @@ impl RunningJob {
             JobPhase::Ended => return Some(JobStep::Ended),
         }
         None
-    }
-
-    /// Draws and issues a request in a direction.
-    fn fill(&mut self, ddir: usize) -> Option<JobStep> {
-        if self.plan.mixed() {
-            self.mix = ddir;
-        }
-        let ddir = if self.plan.trims_first() { self.offsets.trim_or_write() } else { ddir };
-        let Some(range) = self.offsets.next(ddir) else {
-            self.phase = self.end_file();
-            return None;
-        };
-        Some(JobStep::Issue(self.issue(ddir, range)))
-    }
-
-    /// The command of the request at `range`, which is issued.
-    fn issue(&mut self, ddir: usize, range: ByteRange) -> Command {
-        self.accounting |= !self.ramping;
-        self.issues[ddir] += 1;
-        self.issue_bytes += range.bytes;
-        if ddir == WRITE {
-            self.write_bytes += range.bytes;
-        }
-        self.rate_bytes[ddir] += range.bytes;
-        if !self.plan.synchronous {
-            self.pass_issued += range.bytes;
-        }
-        if self.plan.checks_rate() {
-            self.rate_next[ddir] = self.next_due(ddir);
-        }
-        self.depth += 1;
-        self.phase = JobPhase::Issued { ddir: Some(ddir) };
-        let op = [Op::Read, Op::Write, Op::Trim][ddir];
-        let placement = match &mut self.placement {
-            Some(placement) if op == Op::Write => placement.id(range.offset),
-            _ => PlacementId::default(),
-        };
-        self.plan.on_device(Command {
-            fua: self.plan.fua && op == Op::Write,
-            placement,
-            ..Command::new(op, Lba(range.offset / SECTOR_BYTES), (range.bytes / SECTOR_BYTES) as u32)
-        })
     }
 }

@@ -131,18 +131,6 @@ impl JobCheck<'_> {
         Ok((start, length))
     }
 
-    /// Checks that `bytes` are whole blocks of the job's namespace.
-    fn check_blocks(&self, bytes: impl IntoIterator<Item = u64>) -> Result<(), RefusedOption> {
-        match self.space.as_ref().and_then(|space| space.partial(bytes)) {
-            None => Ok(()),
-            Some((bytes, block)) => {
-                let expected =
-                    format!("must be of whole blocks of the namespace, {block}, and so must offset");
-                Err(("bs", format!("{bytes} bytes"), expected))
-            }
-        }
-    }
-
     /// Region, sizes and order of the job's requests.
     fn access(&self) -> Result<AccessPlan, RefusedOption> {
         let options = self.options;

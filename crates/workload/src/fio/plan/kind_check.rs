@@ -64,4 +64,16 @@ impl JobCheck<'_> {
         }
         Ok(())
     }
+
+    /// Checks that `bytes` are whole blocks of the job's namespace.
+    pub(super) fn check_blocks(&self, bytes: impl IntoIterator<Item = u64>) -> Result<(), RefusedOption> {
+        match self.space.as_ref().and_then(|space| space.partial(bytes)) {
+            None => Ok(()),
+            Some((bytes, block)) => {
+                let expected =
+                    format!("must be of whole blocks of the namespace, {block}, and so must offset");
+                Err(("bs", format!("{bytes} bytes"), expected))
+            }
+        }
+    }
 }
