@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// Pieces that are at least so long are joined with nothing.
-const LARGE: usize = 16 << 10;
+/// Longest joined piece, in bytes. Data of a read is longer, is sent from where it was read to, and its memory is free once it is sent: to copy 4 KiB, and
+/// to let a piece grow for it, costs more than one more piece of a gathered write.
+const JOINED: usize = 1 << 10;
 
 /// Output in pieces, in order.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ impl UnitOutput {
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         self.length += bytes.len();
         match self.pieces.back_mut() {
-            Some(last) if last.len() + bytes.len() <= LARGE => last.extend(bytes),
+            Some(last) if last.len() + bytes.len() <= JOINED => last.extend(bytes),
             _ if bytes.is_empty() => {}
             _ => self.pieces.push_back(bytes),
         }

@@ -7,6 +7,7 @@
 )]
 
 mod doomed;
+mod hostile;
 mod kills;
 mod losses;
 mod namespaces;

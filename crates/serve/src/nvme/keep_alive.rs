@@ -79,8 +79,8 @@ impl Turns {
     }
 }
 
-/// `ICReq`, then Connect of an admin queue.
-fn connect() -> Vec<u8> {
+/// `ICReq`, then Connect of an admin queue with this keep-alive time-out.
+fn connect(keep_alive: Duration) -> Vec<u8> {
     let mut units = vec![0; 128 + 72 + 1024];
     (units[2], units[4]) = (128, 128);
     let unit = &mut units[128..];
@@ -88,7 +88,7 @@ fn connect() -> Vec<u8> {
     let entry = &mut unit[8..72];
     (entry[0], entry[1], entry[4], entry[39], entry[44]) = (0x7F, 0x40, 0x01, 0x01, 127);
     entry[33] = 4;
-    entry[48..52].copy_from_slice(&(KEEP_ALIVE.as_millis() as u32).to_le_bytes());
+    entry[48..52].copy_from_slice(&(keep_alive.as_millis() as u32).to_le_bytes());
     let data = &mut unit[72..];
     data[16..18].fill(0xFF);
     data[256..256 + NQN.len()].copy_from_slice(NQN.as_bytes());
@@ -96,8 +96,19 @@ fn connect() -> Vec<u8> {
     units
 }
 
-#[test]
-fn a_host_that_is_silent_for_twice_its_time_out_is_evicted_and_no_sooner() {
+/// A command without data on the admin queue: opcode, identifier, fabrics type, dwords 10 to 12.
+fn capsule(opcode: u8, id: u8, kind: u8, dwords: [u32; 3]) -> Vec<u8> {
+    let mut unit = vec![0; 72];
+    (unit[0], unit[2], unit[4]) = (0x04, 72, 72);
+    (unit[8], unit[9], unit[10], unit[12], unit[47]) = (opcode, 0x40, id, kind, 0x5A);
+    for (place, dword) in unit[48..60].chunks_exact_mut(4).zip(dwords) {
+        place.copy_from_slice(&dword.to_le_bytes());
+    }
+    unit
+}
+
+/// A host that has connected an admin queue, and the loop that serves it.
+fn connected(keep_alive: Duration) -> (Turns, TcpStream) {
     let listen: ListenAddress = "tcp:127.0.0.1:0".parse().unwrap();
     let socket = ClientListener::bind(&listen).unwrap();
     let ListenAddress::Tcp(address) = socket.address().clone() else { unreachable!("it is one of TCP") };
@@ -107,13 +118,19 @@ fn a_host_that_is_silent_for_twice_its_time_out_is_evicted_and_no_sooner() {
     clients.offer(&offer()).unwrap();
     let mut turns = Turns { clients, poller, backend: NoDevice(offer()) };
     let mut host = TcpStream::connect(address).unwrap();
-    host.write_all(&connect()).unwrap();
+    host.write_all(&connect(keep_alive)).unwrap();
     while turns.clients.clients_of(ExportTarget::device(0)) == 0 {
         turns.turn();
     }
     let mut answer = [0; 128 + 24];
     host.read_exact(&mut answer).unwrap();
     assert_eq!((answer[0], answer[128], answer[128 + 22] >> 1), (1, 5, 0), "connected");
+    (turns, host)
+}
+
+#[test]
+fn a_host_that_is_silent_for_twice_its_time_out_is_evicted_and_no_sooner() {
+    let (mut turns, mut host) = connected(KEEP_ALIVE);
     // Its last byte came between these two times.
     let before = monotonic();
     host.write_all(&[0x04, 0, 72, 0]).unwrap();
@@ -127,4 +144,25 @@ fn a_host_that_is_silent_for_twice_its_time_out_is_evicted_and_no_sooner() {
     turns.clients.enforce_limits(after + limit, &turns.poller).unwrap();
     assert_eq!(turns.clients.clients(), 0);
     assert_eq!(host.read(&mut [0]).unwrap_or(0), 0, "the connection is closed");
+}
+
+#[test]
+fn a_time_out_that_is_set_later_counts_from_then_on() {
+    let (mut turns, mut host) = connected(Duration::ZERO);
+    let far = monotonic() + Duration::from_hours(1);
+    assert_eq!(turns.clients.enforce_limits(far, &turns.poller).unwrap(), None, "without a limit");
+    // CC.EN, then the feature Keep Alive Timer.
+    host.write_all(&capsule(0x7F, 1, 0, [0, 0x14, 0x0046_0001])).unwrap();
+    turns.turn();
+    let mut answer = [0; 24];
+    host.read_exact(&mut answer).unwrap();
+    assert_eq!((answer[20], answer[22] >> 1), (1, 0), "enabled");
+    let before = monotonic();
+    host.write_all(&capsule(0x09, 2, 0, [0x0F, KEEP_ALIVE.as_millis() as u32, 0])).unwrap();
+    turns.turn();
+    host.read_exact(&mut answer).unwrap();
+    assert_eq!((answer[20], answer[22] >> 1), (2, 0), "set");
+    let next = turns.clients.enforce_limits(monotonic(), &turns.poller).unwrap();
+    assert!((before + 2 * KEEP_ALIVE..=monotonic() + 2 * KEEP_ALIVE).contains(&next.unwrap()));
+    assert_eq!(turns.clients.clients(), 1);
 }

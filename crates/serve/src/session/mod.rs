@@ -44,6 +44,8 @@ pub(crate) struct ClientSession {
     held: u64,
     /// Time at which the client was last heard, on the system's monotonic clock.
     heard_at: Duration,
+    /// Limit of its silence when its requests were handled last.
+    silence_limit: Option<Duration>,
     /// Bytes sent and received so far, and their number at the last review.
     moved_bytes: u64,
     reviewed_bytes: u64,
@@ -70,6 +72,7 @@ impl ClientSession {
             is_listed: false,
             held: 0,
             heard_at: connected_at,
+            silence_limit: None,
             moved_bytes: 0,
             reviewed_bytes: 0,
         }
@@ -135,6 +138,11 @@ impl ClientSession {
         // Set anew each time: the share depends on what other clients hold.
         self.wire.allow(memory.allowance(self.held));
         let is_connected = self.poll_requests(number, tls, backend);
+        let limit = self.wire.silence_limit();
+        if limit != self.silence_limit {
+            // While there was no limit, nobody noted when the client was heard; it has just asked for this one.
+            (self.silence_limit, self.heard_at) = (limit, monotonic());
+        }
         let held = self.wire.held();
         memory.update(self.held, held);
         self.held = held;
