@@ -98,13 +98,7 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
         "size" | "io_size" | "io_limit" | "offset" | "fileoffset" | "offset_increment" => {
             extents(job, entry)?;
         }
-        "filesize" => {
-            let text = text(entry)?;
-            if text.contains(['-', ':', ',']) {
-                return Err(ValueFault::from("not supported: a range of sizes; write one").into());
-            }
-            job.file_size = Some(file_size(text)?);
-        }
+        "filesize" => job.file_size = Some(one_file_size(text(entry)?)?),
         "offset_align" => {
             let align = values::size(text(entry)?)?;
             job.offset_align = if align == 0 { None } else { Some(block_size(align)?) };
@@ -124,6 +118,14 @@ fn apply(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFault> {
         _ => return apply_placement(job, entry),
     }
     Ok(())
+}
+
+/// The size of files, which is one for all; fio also draws sizes from a range.
+fn one_file_size(text: &str) -> Result<u64, ValueFault> {
+    if text.contains(['-', ':', ',']) {
+        return Err("not supported: a range of sizes; write one".into());
+    }
+    file_size(text)
 }
 
 /// Applies the keys of placement.
