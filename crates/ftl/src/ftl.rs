@@ -119,7 +119,8 @@ pub enum FtlTables {
 /// **Look-ups** change nothing: [`lookup`](Ftl::lookup) and [`owner`](Ftl::owner), the arithmetic of the [`SlotLayout`], and views of a
 /// [superblock](Ftl::superblock), a [stream](Ftl::stream), [space](Ftl::space), [parity](Ftl::parity) and [figures](Ftl::figures).
 ///
-/// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate_units` of every program unit, then erase, then `erased(s)`.
+/// **Relocation** of superblock `s`: `begin_relocation(s)`, then `relocate_units` of every program unit, `end_promise` of the stream once all units have
+/// moved, then erase, then `erased(s)`.
 ///
 /// **Never stuck.** One free superblock is held back for each relocating stream, and the configuration is refused unless
 /// enough superblocks remain that some sealed one always has stale units ([`Ftl::new`]).

@@ -201,6 +201,7 @@ impl Rig {
             self.ftl.give_up_relocation(victim, stream);
             return;
         }
+        self.ftl.end_promise(stream);
         if self.late {
             self.flush();
             assert!(

@@ -39,6 +39,7 @@ impl Rig {
             self.ftl.give_up_relocation(victim, stream);
             return;
         }
+        self.ftl.end_promise(stream);
         self.formers.push(victim);
         self.erase_formers();
     }
