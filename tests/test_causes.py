@@ -58,7 +58,7 @@ def test_a_run_without_writes_has_every_key(tiny: Path) -> None:
     assert result.host.writes == 0
     told = {name for name in figures.units() if name.startswith("write_amplification.")}
     # Of several flash cores only, where writes coalesce, and of zones.
-    told -= {f"write_amplification.{name}" for name in ("by_core", "coalesced", "finish")}
+    told -= {f"write_amplification.{name}" for name in ("by_core", "coalesced", "finish", "random_write")}
     assert {f"write_amplification.{key}" for key in result.summary["write_amplification"]} == told
     assert set(result.summary["write_amplification"].values()) == {None}
     assert result.write_amplification.parity is None

@@ -68,7 +68,7 @@ def test_every_reader_of_foreign_files_has_a_fuzz_target() -> None:
     rows = re.findall(r"^\| ([^|]+) \| `([^`|]+)` \| `([^`|]+)` \|$", table, re.M)
     here = "".join(
         (ROOT / "tests" / f"test_foreign_{part}.py").read_text(encoding="utf-8")
-        for part in ("json", "files", "toml", "plans")
+        for part in ("json", "files", "toml", "plans", "fleets")
     )
     for what, reader, target in rows:
         assert (ROOT / reader).exists(), f"{what}: {reader} is no file"

@@ -258,7 +258,7 @@ def test_what_cannot_encrypt_is_refused_in_one_line(tmp_path: Path, ours: Path, 
         (["--tls-cert", cert], "--tls-cert and --tls-key belong together"),
         (["--tls-key", key], "--tls-cert and --tls-key belong together"),
         (["--tls", "offer"], "--tls and --tls-ca belong to --tls-cert"),
-        (["--tls-cert", cert, "--tls-key", key, "--file", "drive"], "--file goes without TLS"),
+        (["--tls-cert", cert, "--tls-key", key, "--file", "drive"], "--file connects without TLS: add --tls offer"),
     ):
         refused = call("serve", "small.toml", *arguments, cwd=tmp_path, check=False)
         assert (refused.returncode, refused.stdout) == (2, ""), arguments

@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     settings = (ROOT / "mkdocs.yml").read_text()
     plain = "\n".join(line for line in settings.splitlines() if "notebooks/" not in line and "notebooks.py" not in line)
-    assert plain.count("\n") == settings.count("\n") - 4  # its hook, two pages, the end of the last line
+    assert plain.count("\n") == settings.count("\n") - 5  # its hook, three pages, the end of the last line
     plain = plain.replace("docs_dir: docs", f"docs_dir: {ROOT / 'docs'}").replace(
         "docs/pages.py", str(ROOT / "docs/pages.py")
     )

@@ -52,7 +52,7 @@ def test_files_of_a_study_are_valid(outlast: Outlast, tmp_path: Path) -> None:
     assert text.startswith("#:schema ./scenario.schema.json\n")
     outlast("validate", "own/scenario.toml")
     assert "$" not in text + (tmp_path / "own" / "sweep.toml").read_text()
-    refused(outlast, tmp_path, "new", "study", "own", says=["is there already"])
+    refused(outlast, tmp_path, "new", "study", "own", says=["already exists"])
     refused(outlast, tmp_path, "new", "study", "other", "--extends", "dmo", says=['did you mean "demo"?'])
     refused(outlast, tmp_path, "new", "study", "a b", says=["letters, digits"])
 

@@ -140,7 +140,7 @@ def test_what_is_known_is_not_checked_again(folder: Path) -> None:
     every = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert len(calls.read_text().split()) == len(every) >= len(plan)
     done = torture(folder, *words, command=counting)
-    assert "all known from before" in done.stdout
+    assert "all checked earlier" in done.stdout
     assert len(calls.read_text().split()) == len(every) > some
 
 

@@ -73,7 +73,7 @@ def test_a_drive_in_reach_of_a_guest_has_a_local_address() -> None:
         "export": "disk 1",
     }
     assert nbd_node("nbd://localhost/")["server"] == {"type": "inet", "host": "localhost", "port": "10809"}
-    with pytest.raises(TortureError, match=r"^nbds://host/x: a guest reaches drives at"):
+    with pytest.raises(TortureError, match=r"^nbds://host/x: a guest can use only drives at nbd"):
         nbd_node("nbds://host/x")
 
 

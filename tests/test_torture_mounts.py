@@ -75,7 +75,7 @@ def test_output_is_cut_at_its_beginning_and_a_time_limit_kills_all_of_the_group(
 
 
 def test_a_backend_that_is_not_there_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TortureError, match="backend floppy: there are none, loop"):
+    with pytest.raises(TortureError, match="backend floppy: must be one of none, loop"):
         choose("ext4", name="floppy")
     with pytest.raises(TortureError, match="loop: knows ext4, xfs, btrfs"):
         choose("minix", name="loop")

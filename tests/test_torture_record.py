@@ -142,7 +142,7 @@ def test_the_exit_code_is_that_of_the_command_and_the_recording_stays(outlast: O
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--out", "there"), "--out there: is there already"),
+        (("--out", "there"), "--out there: already exists"),
         (("--out", "run", "--fs", "none", "--mkfs-options", "-b 1024"), "--mkfs-options: not with --fs none"),
         (("--out", "run", "--fs", "fat"), "'fat' is not one of"),
         (("--out", "run", "--drive", "floppy"), "floppy"),

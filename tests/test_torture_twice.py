@@ -86,7 +86,7 @@ def test_power_may_fail_again_while_a_program_recovers(how: str, code: int, ledg
         assert (again.returncode, "was promised" in again.stdout) == (1, True), again.stderr
     assert shlex.join(command[1:]) in failure["smallest"]["reproduce"]
     # A second call finds all of it known.
-    assert "all known from before" in outlast(*words, *command, check=False).stdout
+    assert "all checked earlier" in outlast(*words, *command, check=False).stdout
 
 
 def test_sectors_that_a_dead_die_takes_along_cannot_be_read(ledger: Path, outlast: Outlast, tmp_path: Path) -> None:

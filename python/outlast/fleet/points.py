@@ -122,9 +122,10 @@ def _kept(out: str | Path | None, settings: Settings) -> dict[str, Any] | None:
     if out is None or not (place := _place(out, settings)).is_file():
         return None
     try:
-        found = foreign.read(place)
+        found = foreign.unsealed(foreign.text_of(place))
     except (OSError, ValueError):
-        return None  # cut off, or not ours: it is made again
+        return None
+    # Cut off, or changed: made again.
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
 
 
@@ -136,7 +137,7 @@ def _keep(out: str | Path, settings: Settings, result: Mapping[str, Any]) -> Non
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(place.parent, error) from error
-    write_file(place, json.dumps(result, indent=1, allow_nan=False) + "\n")
+    write_file(place, foreign.sealed(dict(result)))
 
 
 def varied(texts: Sequence[str]) -> dict[str, list[Any]]:

@@ -28,7 +28,7 @@ def write(folder: Path, preset: str) -> list[str]:
         raise OutputError(f"{folder}: the name of a study has letters, digits, dots, dashes and underscores")
     api.show_preset(preset)
     if folder.exists():
-        raise OutputError(f"{folder}: is there already; name a new folder")
+        raise OutputError(f"{folder}: already exists; name another folder, or remove it")
     try:
         folder.mkdir(parents=True)
     except OSError as error:
