@@ -31,7 +31,8 @@ fn offer(has_zones: bool) -> TargetOffer {
         preferred_blocks: 8,
         is_writable: true,
         guid: [1; 16],
-        identifiers: if has_zones { Vec::new() } else { vec![1, 0] },
+        identifiers: if has_zones { Vec::new() } else { vec![3, 4, 5, 0, 1, 2] },
+        reclaim_groups: if has_zones { 1 } else { 3 },
         zones: zones(512),
     };
     let offset = BLOCKS / 2 * 512;
@@ -54,11 +55,12 @@ fn offer(has_zones: bool) -> TargetOffer {
         placement: (!has_zones).then(|| PlacementFacts {
             configurations: vec![ConfigurationFacts {
                 handles: vec![HandleKind::PersistentlyIsolated; 2],
+                reclaim_groups: if has_zones { 1 } else { 3 },
                 reclaim_unit_bytes: 1 << 20,
                 time_limit_s: 0,
             }],
             enabled: 0,
-            handles: vec![0, 1],
+            handles: vec![0, 0, 0, 1, 1, 1],
         }),
     };
     TargetOffer { subsystems: vec![facts].into(), port: PortFacts::default(), generation: 1 }

@@ -7,8 +7,8 @@ use outlast_ftl::{Ftl, SlcCacheCounts, SlcCacheFigures};
 use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{
-    ExactTails, HandleFigures, PerArrayWork, PlacementView, PowerFigures, PredictionCounts, RberLevels,
-    Reason, Ssd, sum_by_handle,
+    ExactTails, GroupFigures, HandleFigures, PerArrayWork, PlacementView, PowerFigures, PredictionCounts,
+    RberLevels, Reason, Ssd, sum_by_handle,
 };
 use outlast_units::Nanos;
 
@@ -173,6 +173,11 @@ impl<'a> DriveSet<'a> {
     /// Figures of reclaim unit handles since the last reset; empty without.
     pub(crate) fn handle_figures(&self) -> Vec<HandleFigures> {
         sum_by_handle(self.all.iter().map(|ssd| PlacementView::of(ssd).figures()))
+    }
+
+    /// Figures of reclaim groups since the last reset; empty where there is one.
+    pub(crate) fn group_figures(&self) -> Vec<GroupFigures> {
+        sum_by_handle(self.all.iter().map(|ssd| PlacementView::of(ssd).groups()))
     }
 
     /// Counts of the SLC caches since the last reset, and the caches as they are now, over all drives; `None` without.

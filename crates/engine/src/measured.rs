@@ -5,7 +5,7 @@ use crate::counts::DriveCounts;
 use crate::drives::{DriveSet, ExactSum};
 use crate::summary::{ControllerLoad, ScrubFigures};
 use outlast_ftl::{SlcCacheCounts, SlcCacheFigures};
-use outlast_ssd::{HandleFigures, PerArrayWork, PowerFigures};
+use outlast_ssd::{GroupFigures, HandleFigures, PerArrayWork, PowerFigures};
 use outlast_units::Nanos;
 
 /// Counts from the end of the warm-up to the end of the host.
@@ -17,6 +17,8 @@ pub(crate) struct MeasuredCounts {
     pub(crate) scrubbed: ScrubFigures,
     /// Reclaim unit handles, in order; empty without.
     pub(crate) handles: Vec<HandleFigures>,
+    /// Reclaim groups, in order; empty with one.
+    pub(crate) groups: Vec<GroupFigures>,
     /// The SLC caches of all drives; absent without.
     pub(crate) slc_cache: Option<(SlcCacheCounts, SlcCacheFigures)>,
     /// Energy and heat of each drive; empty where one counts none.
@@ -45,6 +47,7 @@ impl MeasuredCounts {
             error_histogram: drives.error_histogram(),
             scrubbed: ScrubFigures::of(drives),
             handles: drives.handle_figures(),
+            groups: drives.group_figures(),
             slc_cache: drives.slc_cache(),
             power: drives.power_figures(now),
             unprotected: (0..first.classes()).map(unprotected).collect(),

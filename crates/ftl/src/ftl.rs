@@ -88,6 +88,8 @@ pub struct FtlOptions {
     pub seed: u64,
     /// Tables that are built.
     pub tables: FtlTables,
+    /// Units that there must be room for, where they are not all that are mapped.
+    pub room_for: Option<u64>,
     /// Modes of superblocks, and what is written in them.
     pub modes: StreamModes,
     /// Rules of a cache of superblocks in the second mode, which the host's streams then open as the rules say; absent: no cache.

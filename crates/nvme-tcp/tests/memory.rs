@@ -132,6 +132,7 @@ pub(crate) fn facts(is_writable: bool) -> SubsystemFacts {
             is_writable,
             guid: [7; 16],
             identifiers: Vec::new(),
+            reclaim_groups: 1,
             zones: None,
         }],
         placement: None,

@@ -90,8 +90,11 @@ pub struct NamespaceFacts {
     pub is_writable: bool,
     /// Identifier that no other namespace has (NGUID).
     pub guid: [u8; 16],
-    /// Placement identifier of the device for each of the namespace's placement handles; empty without flexible data placement.
+    /// Placement identifier of the device for each of the namespace's placement handles in each reclaim group: first the first handle in all groups. Empty
+    /// without flexible data placement.
     pub identifiers: Vec<u16>,
+    /// Reclaim groups; 1 without flexible data placement.
+    pub reclaim_groups: u16,
     /// Zones, if the namespace is one of the Zoned Namespace Command Set: it is divided into them from its first block to its last.
     pub zones: Option<ZoneFacts>,
 }

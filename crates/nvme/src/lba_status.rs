@@ -176,6 +176,7 @@ mod tests {
             is_writable: true,
             guid: [0; 16],
             identifiers: Vec::new(),
+            reclaim_groups: 1,
             zones: None,
         };
         let page = list(&ranges, 40, &facts(512, 0));

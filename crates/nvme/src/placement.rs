@@ -1,5 +1,5 @@
-//! Flexible data placement (TP4146): its log pages, the status of placement handles, and the identifiers of writes. There is one endurance group and one
-//! reclaim group, so that a placement identifier is the number of a placement handle.
+//! Flexible data placement (TP4146): its log pages, the status of placement handles, and the identifiers of writes. There is one endurance group. A
+//! placement identifier is the number of a placement handle, and of several reclaim groups that of one in its upper bits (RGIF of them).
 
 use crate::bytes::{put, u16_at};
 use crate::device::{HealthLogPage, PlacementReport};
@@ -42,6 +42,8 @@ pub enum HandleKind {
 pub struct ConfigurationFacts {
     /// Reclaim unit handles.
     pub handles: Vec<HandleKind>,
+    /// Reclaim groups, in each of which every handle has a reclaim unit; at least 1.
+    pub reclaim_groups: u16,
     /// Nominal bytes of a reclaim unit.
     pub reclaim_unit_bytes: u64,
     /// Time limit of a reclaim unit, in seconds; 0 without.
@@ -76,15 +78,16 @@ impl PlacementFacts {
     fn configurations(&self, namespaces: u32) -> Vec<u8> {
         let mut page = vec![0; 16];
         put(&mut page, 0, &(self.configurations.len() as u16 - 1).to_le_bytes());
-        for ConfigurationFacts { handles, reclaim_unit_bytes, time_limit_s } in &self.configurations {
+        for own in &self.configurations {
+            let ConfigurationFacts { handles, reclaim_groups, reclaim_unit_bytes, time_limit_s } = own;
             let mut one = vec![0; (64 + handles.len() * 4).next_multiple_of(8)];
             let length = one.len() as u16;
             put(&mut one, 0, &length.to_le_bytes());
-            // Valid; reclaim group identifiers take no bits.
-            one[2] = 1 << 7;
+            // Valid, and the bits that reclaim group identifiers take.
+            one[2] = 1 << 7 | group_bits(*reclaim_groups) as u8;
             // Bytes behind the handles, which fill up the length.
             one[3] = (one.len() - 64 - handles.len() * 4) as u8;
-            put(&mut one, 4, &1_u32.to_le_bytes());
+            put(&mut one, 4, &u32::from(*reclaim_groups).to_le_bytes());
             put(&mut one, 8, &(handles.len() as u16).to_le_bytes());
             put(&mut one, 10, &(handles.len() as u16 - 1).to_le_bytes());
             put(&mut one, 12, &namespaces.to_le_bytes());
@@ -112,14 +115,43 @@ impl PlacementFacts {
     }
 }
 
+/// Bits of a placement identifier that name one of `groups` reclaim groups (RGIF).
+fn group_bits(groups: u16) -> u32 {
+    u32::from(groups).next_power_of_two().trailing_zeros()
+}
+
+/// The place in the namespace's list of placement identifier `value`: of placement handle and reclaim group.
+fn place_of(facts: &NamespaceFacts, value: u16) -> Option<usize> {
+    let (groups, bits) = (facts.reclaim_groups, group_bits(facts.reclaim_groups));
+    let (group, handle) =
+        if bits == 0 { (0, value) } else { (value >> (16 - bits), value & (u16::MAX >> bits)) };
+    let place = usize::from(handle) * usize::from(groups) + usize::from(group);
+    (group < groups && place < facts.identifiers.len()).then_some(place)
+}
+
+/// The placement identifier of place `place` of the namespace's list.
+fn value_at(facts: &NamespaceFacts, place: usize) -> u16 {
+    let (groups, bits) = (usize::from(facts.reclaim_groups.max(1)), group_bits(facts.reclaim_groups));
+    let (group, handle) = (place % groups, place / groups);
+    (if bits == 0 { handle } else { group << (16 - bits) | handle }) as u16
+}
+
+/// The device's placement identifier for `value` of the namespace's; `None` of one that it does not have.
+fn known(facts: &NamespaceFacts, value: u16) -> Option<u16> {
+    place_of(facts, value).and_then(|place| facts.identifiers.get(place).copied())
+}
+
+/// The device's placement identifier of the namespace's placement handle `handle`, in the first reclaim group.
+pub(crate) fn of_handle(facts: &NamespaceFacts, handle: u16) -> Option<u16> {
+    facts.identifiers.get(usize::from(handle) * usize::from(facts.reclaim_groups)).copied()
+}
+
 /// The device's identifier for a write with this directive and value; with one that the namespace does not have, that of its first handle, marked.
 pub(crate) fn identifier_of(facts: &NamespaceFacts, directive: u32, value: u16) -> Result<u16, NvmeStatus> {
     let own = &facts.identifiers;
     match (directive, own.first()) {
         (0, first) => Ok(first.copied().unwrap_or(0)),
-        (DIRECTIVE, Some(first)) => {
-            Ok(own.get(usize::from(value)).copied().unwrap_or(first | UNKNOWN_IDENTIFIER))
-        }
+        (DIRECTIVE, Some(first)) => Ok(known(facts, value).unwrap_or(first | UNKNOWN_IDENTIFIER)),
         _ => Err(NvmeStatus::INVALID_FIELD),
     }
 }
@@ -217,13 +249,16 @@ pub(crate) fn plan_update(
     check_operation(entry)?;
     let asked: Vec<u16> = data.chunks_exact(2).map(|place| u16_at(place, 0)).collect();
     // All are known before the first is updated.
-    let known = asked.iter().map(|&value| facts.identifiers.get(usize::from(value)).copied());
-    let known = known.collect::<Option<Vec<u16>>>().ok_or(NvmeStatus::INVALID_FIELD)?;
+    let known = asked
+        .iter()
+        .map(|&value| known(facts, value))
+        .collect::<Option<Vec<u16>>>()
+        .ok_or(NvmeStatus::INVALID_FIELD)?;
     let update = |identifier| PlannedRequest::whole(PlannedOp::UpdateHandle(identifier));
     Ok(CommandPlan::new(known.into_iter().map(update), PlanEnd::Nothing, 0))
 }
 
-/// The status of a namespace's handles, in order of placement identifier.
+/// The status of a namespace's handles, each in every reclaim group.
 pub(crate) fn handle_status(
     report: &PlacementReport,
     (facts, placement): (&NamespaceFacts, &PlacementFacts),
@@ -231,16 +266,57 @@ pub(crate) fn handle_status(
 ) -> Vec<u8> {
     let mut page = vec![0; STATUS_HEAD + facts.identifiers.len() * STATUS_BYTES];
     put(&mut page, 14, &(facts.identifiers.len() as u16).to_le_bytes());
-    let each = page[STATUS_HEAD..].chunks_exact_mut(STATUS_BYTES).zip(0_u16..).zip(&facts.identifiers);
-    for ((place, value), &identifier) in each {
+    let each = page[STATUS_HEAD..].chunks_exact_mut(STATUS_BYTES).zip(&facts.identifiers).enumerate();
+    let groups = usize::from(facts.reclaim_groups.max(1));
+    for (at, (place, &identifier)) in each {
         let handle = placement.handles.get(usize::from(identifier)).copied().unwrap_or(0);
-        let remaining = report.remaining_bytes.get(usize::from(handle)).copied().unwrap_or(0);
-        put(place, 0, &value.to_le_bytes());
+        let of_handle = usize::from(handle) * groups + at % groups;
+        let remaining = report.remaining_bytes.get(of_handle).copied().unwrap_or(0);
+        put(place, 0, &value_at(facts, at).to_le_bytes());
         put(place, 2, &handle.to_le_bytes());
-        let time = report.remaining_s.get(usize::from(handle)).copied().unwrap_or(0);
+        let time = report.remaining_s.get(of_handle).copied().unwrap_or(0);
         put(place, 4, &time.to_le_bytes());
         put(place, 8, &(remaining / u64::from(facts.block_bytes)).to_le_bytes());
     }
     page.resize(room, 0);
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(handles: u16, reclaim_groups: u16) -> NamespaceFacts {
+        NamespaceFacts {
+            offset: 0,
+            blocks: 1,
+            block_bytes: 512,
+            preferred_blocks: 1,
+            is_writable: true,
+            guid: [0; 16],
+            identifiers: (0..handles * reclaim_groups).map(|own| own + 1000).collect(),
+            reclaim_groups,
+            zones: None,
+        }
+    }
+
+    #[test]
+    fn an_identifier_is_a_group_in_its_upper_bits_and_a_handle_in_the_others() {
+        for (groups, bits) in [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6)] {
+            assert_eq!(group_bits(groups), bits);
+            let own = facts(7, groups);
+            for handle in 0..7_u16 {
+                for group in 0..groups {
+                    let value = if bits == 0 { handle } else { group << (16 - bits) | handle };
+                    let place = handle * groups + group;
+                    assert_eq!(known(&own, value), Some(1000 + place));
+                    assert_eq!(value_at(&own, place.into()), value);
+                }
+            }
+            assert_eq!(known(&own, 7), None, "a handle that there is not");
+            assert_eq!(identifier_of(&own, DIRECTIVE, 7), Ok(1000 | UNKNOWN_IDENTIFIER));
+        }
+        assert_eq!(known(&facts(7, 3), 3 << 14), None, "a group that there is not");
+        assert_eq!(of_handle(&facts(7, 3), 2), Some(1006));
+    }
 }

@@ -3,7 +3,7 @@
 use crate::admin::AdminStep;
 use crate::entry::SubmissionEntry;
 use crate::facts::SubsystemFacts;
-use crate::placement::ENDURANCE_GROUP;
+use crate::placement::{ENDURANCE_GROUP, of_handle};
 use crate::placement_events::EVENT_TYPES;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
@@ -43,7 +43,7 @@ pub(crate) fn work(
         };
     }
     let namespace = facts.namespace(entry.namespace())?;
-    let identifier = namespace.identifiers.get(usize::from(asked as u16)).copied();
+    let identifier = of_handle(namespace, asked as u16);
     let handle = identifier.and_then(|identifier| placement.handles.get(usize::from(identifier)).copied());
     let handle = handle.ok_or(NvmeStatus::INVALID_FIELD)?;
     let types = (asked >> 16 & 0xFF) as usize;

@@ -31,6 +31,7 @@ fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
         is_writable: true,
         guid,
         identifiers: if has_zones { Vec::new() } else { vec![1, 0] },
+        reclaim_groups: 1,
         zones,
     };
     let first = u64::from(block_bytes) * 1000;
@@ -46,6 +47,7 @@ fn offer(block_bytes: u32, has_zones: bool) -> TargetOffer {
         placement: (!has_zones).then(|| PlacementFacts {
             configurations: vec![ConfigurationFacts {
                 handles: vec![HandleKind::InitiallyIsolated; 3],
+                reclaim_groups: 1,
                 reclaim_unit_bytes: 1 << 20,
                 time_limit_s: 5,
             }],

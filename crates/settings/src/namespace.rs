@@ -132,11 +132,13 @@ impl NamespaceConfig {
         Ok(())
     }
 
-    /// The placement identifier of the drive that stands for each of the namespace's own; empty without flexible data placement.
+    /// The placement identifier of the drive that stands for each of the namespace's own handles in each reclaim group; empty without flexible data placement.
     pub fn identifiers(&self, placement: Option<&PlacementConfig>) -> Vec<u16> {
         let list = placement.map_or_else(Vec::new, PlacementConfig::handle_list);
         let place = |handle: &u16| (0u16..).zip(&list).find(|&(_, listed)| listed == handle);
         let own: &[u16] = if self.placement_handles.is_empty() { &list } else { &self.placement_handles };
-        own.iter().filter_map(place).map(|(identifier, _)| identifier).collect()
+        let groups = placement.map_or(1, PlacementConfig::reclaim_groups);
+        let places = own.iter().filter_map(place).map(|(place, _)| place);
+        places.flat_map(|place| (0..groups).map(move |group| place * groups + group)).collect()
     }
 }

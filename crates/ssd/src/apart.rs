@@ -75,7 +75,7 @@ impl Ssd {
     fn can_be_divided(&self, count: usize) -> bool {
         self.cores.len() > 1
             && self.classifier.is_none()
-            && self.context.redirection.is_none()
+            && self.context.homes.is_none()
             && !self.cores.iter().any(|core| core.ftl().space().may_wear_out_within(count as u64))
     }
 

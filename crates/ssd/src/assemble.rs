@@ -1,6 +1,6 @@
 //! A drive is put together: its flash cores over its dies, and the parts beside them.
 
-use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit, zones_of};
+use crate::drive::{HostHandles, IdleWatch, Mounts, ZoneSplit, group_count, groups_of, zones_of};
 use crate::health::{Changes, FaultSchedule};
 use crate::heat::PowerWatch;
 use crate::host::HostSide;
@@ -11,7 +11,7 @@ use crate::ssd::Ssd;
 use crate::totals::{AtReset, PowerCuts};
 use outlast_controller::{
     CoreCells, CoreContext, Cores, DieLayout, DiePlace, DieWatch, FlashCore, Processor, SharedParts, Size,
-    zone_streams,
+    units_of_core, zone_streams,
 };
 use outlast_flash::{Flash, FlashSetup};
 use outlast_ftl::{Ftl, FtlOptions, FtlTables, MountOptions, SlotLayout, StreamCause, StreamModes};
@@ -95,6 +95,7 @@ impl Ssd {
             cores,
         };
         ssd.context.zones = zones.map(Box::new);
+        ssd.context.homes = groups_of(&ssd.context.config, if whole { units } else { 0 }).map(Box::new);
         if ssd.context.config.hazards != HazardConfig::default() {
             ssd.expect_hazards(hazards);
         }
@@ -183,15 +184,16 @@ fn cores_of(
         for (local, &die) in (0u16..).zip(share) {
             places[die] = DiePlace { core: CoreId(index as u16), local: LocalDie(local) };
         }
-        // Unit u belongs to core u mod N, so the first cores get one more where N does not divide.
-        let own_units = units / flash_cores + u64::from((index as u64) < units % flash_cores);
-        let options = FtlOptions { tables, ..options_of(config, share, seed) };
+        // Without reclaim groups unit u belongs to core u mod N, so the first cores get one more where N does not divide.
+        let (own_units, numbers) =
+            units_of_core(units, index as u64, flash_cores, group_count(config).into());
+        let options = FtlOptions { tables, room_for: Some(own_units), ..options_of(config, share, seed) };
         let mut ftl = Ftl::new(
             geometry,
             &share_of(&config.ftl, flash_cores, config.zones.as_ref().map(zone_streams)),
             &config.defects,
             share,
-            own_units,
+            numbers,
             &options,
         )?;
         let cells = match &config.reliability {

@@ -204,6 +204,7 @@ impl Device for Ssd {
         self.context.flash.self_check()?;
         self.check_records()?;
         self.check_redirection()?;
+        self.check_groups()?;
         self.check_settled()?;
         self.check_requests()?;
         self.check_zones()?;

@@ -23,8 +23,8 @@ pub use drive::{DriveRedundancy, Mounts};
 pub use health::Change;
 pub use heat::{EnergyByPart, HeatFigures, PowerFigures, Temperatures};
 pub use inspect::{
-    BufferView, Busy, DieState, DieView, HandleFigures, MapState, PlacementEvents, PlacementStatistics,
-    PlacementView, RberLevels, SuperblockCounts, SuperblockMap, sum_by_handle,
+    BufferView, Busy, DieState, DieView, GroupFigures, HandleFigures, MapState, PlacementEvents,
+    PlacementStatistics, PlacementView, RberLevels, SuperblockCounts, SuperblockMap, sum_by_handle,
 };
 pub use outlast_controller::{
     Corrections, Counters, Decision, ExactTails, PredictionCounts, Reason, RedundancyLoss, RepairRecord,

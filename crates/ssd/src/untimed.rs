@@ -6,7 +6,8 @@ use outlast_ftl::ReadCause;
 use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES};
 
 impl Ssd {
-    /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle.
+    /// Writes one whole mapping unit at once, with all that follows from it. Only while the drive is idle. With hint 0 a unit stays in its reclaim group, and the
+    /// first to be written share the groups in order of their addresses.
     ///
     /// # Errors
     /// [`Outcome::ReadOnly`] when the drive is worn out.
@@ -18,10 +19,9 @@ impl Ssd {
     pub fn write_unit_untimed(&mut self, unit: u64, hint: u16) -> Result<(), Outcome> {
         let lba = outlast_units::Lba(unit * u64::from(self.context.size.sectors_per_unit));
         let placement = PlacementId(hint);
-        self.put_unit(
-            unit,
-            &Command { placement, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) },
-        )?;
+        let command =
+            Command { placement, ..Command::new(Op::Write, lba, self.context.size.sectors_per_unit) };
+        self.put_unit(unit, &command, hint == 0)?;
         self.context.commands.life.commands[Op::Write as usize] += 1;
         self.context.commands.life.sectors[Op::Write as usize] +=
             u64::from(self.context.size.sectors_per_unit);
@@ -30,9 +30,9 @@ impl Ssd {
 
     #[allow(clippy::inline_always, reason = "the same")]
     #[inline(always)]
-    fn put_unit(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        if self.context.redirection.is_some() {
-            return self.put_redirected(unit, command);
+    fn put_unit(&mut self, unit: u64, command: &Command, is_filling: bool) -> Result<(), Outcome> {
+        if self.context.homes.is_some() {
+            return self.put_redirected(unit, command, is_filling);
         }
         let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)
@@ -41,11 +41,19 @@ impl Ssd {
     /// As [`Ssd::put_unit`], where a call more does not matter.
     #[inline(never)]
     fn put_one(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
-        self.put_unit(unit, command)
+        self.put_unit(unit, command, false)
     }
 
     #[cold]
-    fn put_redirected(&mut self, unit: u64, command: &Command) -> Result<(), Outcome> {
+    fn put_redirected(&mut self, unit: u64, command: &Command, is_filling: bool) -> Result<(), Outcome> {
+        if let Some(own) = self.group_by_address(unit) {
+            // Of the first handle, an identifier is the number of a group.
+            let placement = if is_filling { PlacementId(own) } else { command.placement };
+            let (core, lpn) = self.directory().place_of_write(unit, placement);
+            self.put_at(unit, core, lpn, command)?;
+            self.enter_group(core, lpn, placement);
+            return Ok(());
+        }
         let (core, lpn) = self.context.core_of(unit);
         self.put_at(unit, core, lpn, command)?;
         self.drop_former(core, lpn);
@@ -148,8 +156,8 @@ impl Ssd {
                 Op::Trim if sectors == self.context.size.sectors_per_unit => {
                     self.cores[core].forget_read(lpn);
                     self.cores[core].ftl_mut().trim(lpn);
-                    if self.context.redirection.is_some() {
-                        self.drop_former(core, lpn);
+                    if self.context.homes.is_some() {
+                        self.trimmed_at(core, lpn);
                     }
                 }
                 Op::Trim | Op::Flush | Op::LbaStatus | Op::Append | Op::ManageZone => {}

@@ -14,6 +14,7 @@ mod failures;
 mod faults;
 mod find;
 mod fork;
+mod groups;
 mod health_log;
 mod heat;
 mod host_latency;

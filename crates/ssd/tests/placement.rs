@@ -142,6 +142,11 @@ fn refused(text: String) -> Result<Outcome, String> {
 /// A drive drawn by `seed`, with handles, reclaim units of several superblocks, time limits, parity and two flash cores, as it happens, is refused with a value and a limit, or takes
 /// four times its size of writes, handle updates, pauses and losses of power.
 fn life(seed: u64) -> Result<Outcome, String> {
+    life_in_groups(seed, 1)
+}
+
+/// The same with `groups` reclaim groups.
+fn life_in_groups(seed: u64, groups: u16) -> Result<Outcome, String> {
     let mut rng = SplitMix::new(seed, "configuration");
     // Mostly few, now and then many.
     let most = 1 + rng.below(60);
@@ -160,7 +165,13 @@ fn life(seed: u64) -> Result<Outcome, String> {
     if config.controller.flash_cores == 1 && rng.below(3) == 0 {
         config.protection = Some(ProtectionConfig { data: 1, ..ProtectionConfig::default() });
     }
+    if groups > 1 {
+        config.controller.flash_cores *= groups;
+        config.geometry.channels = config.controller.flash_cores;
+        config.controller.write_cache = WriteCache::Protected;
+    }
     let own = &mut config.placement.as_mut().unwrap().configurations[0];
+    own.reclaim_groups = groups;
     let most = 1 + rng.below(100);
     own.superblocks = 1 + rng.below(most) as u32;
     own.time_limit = (rng.below(2) == 0).then(|| Nanos::micros(500 + 200 * rng.below(200)));
@@ -180,7 +191,7 @@ fn life(seed: u64) -> Result<Outcome, String> {
         };
         ssd.submit(now, write, outlast_device::Tag(turn % 8));
         if rng.below(60) == 0 {
-            update(&mut ssd, now, rng.below(kinds) as u16);
+            update(&mut ssd, now, (rng.below(kinds) * u64::from(groups)) as u16);
         }
         if turn % 8 == 7 {
             let begun = now;
@@ -215,6 +226,18 @@ fn no_configuration_of_reclaim_units_comes_to_a_stop() {
     }
 }
 
+#[test]
+fn no_configuration_of_reclaim_groups_comes_to_a_stop() {
+    let mut ran = 0;
+    for seed in 0..150 {
+        match life_in_groups(seed, 2 + (seed % 3) as u16) {
+            Ok(outcome) => ran += u32::from(outcome == Outcome::Ran),
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+    }
+    assert!(ran > 30, "{ran} ran");
+}
+
 /// Moved data of fourteen handles, nine of them isolated for ever, left no room for reads of collection beside the program units that it had begun.
 #[test]
 fn program_units_that_moved_data_has_begun_leave_room_for_collection() {
@@ -232,13 +255,13 @@ fn a_superblock_promised_to_a_stream_is_free_again_once_its_victim_has_gone() {
     }
 }
 
-/// The same, ten thousand times: those that have more handles than superblocks could serve are refused.
+/// The same, ten thousand times, two in three with several reclaim groups: those that have more handles than superblocks could serve are refused.
 #[test]
 #[ignore = "takes minutes"]
 fn ten_thousand_configurations_of_reclaim_units_are_refused_or_run() {
     let (mut refused, mut ran, mut failed) = (0, 0, Vec::new());
     for seed in 0..10_000 {
-        match life(seed) {
+        match life_in_groups(seed, [1, 2, 1 + (seed % 4) as u16][(seed % 3) as usize]) {
             Ok(Outcome::Refused) => refused += 1,
             Ok(Outcome::Ran) => ran += 1,
             Err(error) => failed.push(format!("seed {seed}: {error}")),
@@ -279,7 +302,7 @@ fn reclaim_units_have_superblocks_and_time_limits() {
     write(&mut ssd, Nanos::ZERO, superblock + 5);
     ssd.advance(Nanos::secs(1), &mut done);
     assert_eq!(figures(&ssd), (1, 2 * superblock - 5), "the second of three superblocks");
-    assert_eq!(PlacementView::of(&ssd).unit_times(Nanos::secs(1)), [None, Some(Nanos::secs(9))]);
+    assert_eq!(PlacementView::of(&ssd).unit_times(Nanos::secs(1), 0), [None, Some(Nanos::secs(9))]);
     ssd.advance(Nanos(9_999_000_000), &mut done);
     assert_eq!(PlacementView::of(&ssd).events().reclaim_unit_time_limit_exceeded, 0);
     ssd.advance(Nanos::secs(30), &mut done);

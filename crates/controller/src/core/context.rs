@@ -5,11 +5,12 @@ use crate::core::{Effect, MapTimer, Unsettled, Victim};
 use crate::counters::Counters;
 use crate::events::{DriveEvents, DriveSource};
 use crate::health::{Decisions, Redundancy, Timer};
+use crate::homes::UnitHomes;
 use crate::ledger::Ledger;
 use crate::op::{Op, Purpose};
 use crate::places::DiePlace;
 use crate::read::{Corrections, Ladder, Reliability};
-use crate::repair::{DieWatch, Moves, Redirection};
+use crate::repair::{DieWatch, Moves};
 use crate::size::Size;
 use crate::zones::Zones;
 use outlast_flash::Flash;
@@ -87,8 +88,8 @@ pub struct CoreContext {
     pub aged: Nanos,
     /// True if a change of protection waits for the drive to have worn or failed more.
     pub awaits_state: bool,
-    /// Which units live in another core than when the drive was new; absent where none do.
-    pub redirection: Option<Box<Redirection>>,
+    /// Which units live in another core than their addresses say; absent where none do.
+    pub homes: Option<Box<UnitHomes>>,
     /// Failed dies for which space has been adjusted.
     pub(in crate::core) adjusted: Vec<DieId>,
     /// Moves of redirected units to their homes.

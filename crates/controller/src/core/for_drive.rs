@@ -58,7 +58,7 @@ impl CoreContext {
             aged: Nanos::ZERO,
             awaits_state: false,
             zones: None,
-            redirection: None,
+            homes: None,
             adjusted: Vec::new(),
             moves: Moves::default(),
             watch,

@@ -61,7 +61,7 @@ impl FlashCore {
         if before.request != work.request
             || before.lpn + units != work.lpn
             || context.commands.requests.command(work.request).op != HostOp::Read
-            || context.redirection.is_some()
+            || context.redirection().is_some()
         {
             return false;
         }

@@ -31,7 +31,7 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigErr
         Some(array) => ArrayVolume::capacity(scenario, array)?,
     };
     let capacity = Bytes(capacity.0 / unit.0 * unit.0);
-    let handles = scenario.device.placement.as_ref().map_or(0, |own| own.handle_list().len() as u16);
+    let handles = scenario.device.placement.as_ref().map_or(0, |own| own.identifiers().len() as u16);
     Ok(WorkloadTarget {
         capacity,
         seed: scenario.seed,

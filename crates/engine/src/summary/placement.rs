@@ -2,7 +2,7 @@
 
 use crate::facts::RunFacts;
 use outlast_settings::placement::HandleIsolation;
-use outlast_ssd::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView};
+use outlast_ssd::{GroupFigures, HandleFigures, PlacementEvents, PlacementStatistics, PlacementView};
 use serde::Serialize;
 
 /// Flexible data placement.
@@ -10,10 +10,34 @@ use serde::Serialize;
 pub struct PlacementFigures {
     /// Reclaim unit handles of the enabled configuration, in order; in an array summed over its drives.
     pub handles: Vec<HandleSummary>,
+    /// Reclaim groups, in order; in an array summed over its drives. Absent where there is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupSummary>,
     /// Statistics over the drive's life, preconditioning included, as its log page has them.
     pub statistics: PlacementStatistics,
     /// Events over the drive's life, by type.
     pub events: PlacementEvents,
+}
+
+/// A reclaim group.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupSummary {
+    /// Its number.
+    pub group: u16,
+    /// Bytes that the host wrote and the group took, in whole mapping units.
+    pub host_bytes: u64,
+    /// Bytes that it wrote, for whatever cause.
+    pub media_bytes: u64,
+    /// `media_bytes` over `host_bytes`; absent where the host wrote nothing.
+    pub write_amplification: Option<f64>,
+    /// Bytes that the host wrote to it and that went to another group, as it had no room.
+    pub elsewhere_bytes: u64,
+    /// Bytes of the host's data in it at the end.
+    pub valid_bytes: u64,
+    /// Bytes of the host's data that it can hold, more than its share of the capacity.
+    pub most_bytes: u64,
+    /// Its free superblocks at the end.
+    pub free_superblocks: u64,
 }
 
 /// A reclaim unit handle.
@@ -21,7 +45,7 @@ pub struct PlacementFigures {
 pub struct HandleSummary {
     /// Its number in the configuration.
     pub handle: u16,
-    /// Placement identifier by which the host names it; absent if the namespace may not use it.
+    /// Placement identifier by which the host names it, of several reclaim groups in the first; absent if the namespace may not use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement_identifier: Option<u16>,
     /// How far its data stays apart.
@@ -55,7 +79,7 @@ pub(crate) fn placement(facts: &RunFacts<'_>) -> Option<PlacementFigures> {
         let identifier = (0u16..).zip(&list).find(|&(_, &listed)| listed == handle);
         HandleSummary {
             handle,
-            placement_identifier: identifier.map(|(identifier, _)| identifier),
+            placement_identifier: identifier.map(|(identifier, _)| identifier * own.reclaim_groups()),
             isolation,
             host_bytes: host,
             moved_bytes: moved,
@@ -69,7 +93,23 @@ pub(crate) fn placement(facts: &RunFacts<'_>) -> Option<PlacementFigures> {
     };
     Some(PlacementFigures {
         handles: each.map(summary).collect(),
+        groups: (0u16..).zip(&facts.measured.groups).map(|own| group_summary(own, unit)).collect(),
         statistics: facts.ssd.all().iter().map(|ssd| PlacementView::of(ssd).statistics()).sum(),
         events: facts.ssd.all().iter().map(|ssd| PlacementView::of(ssd).events()).sum(),
     })
+}
+
+/// Figures of group `group`, in bytes of units of `unit` bytes.
+fn group_summary((group, figures): (u16, &GroupFigures), unit: u64) -> GroupSummary {
+    let (host, media) = (figures.host_units * unit, figures.written_units * unit);
+    GroupSummary {
+        group,
+        host_bytes: host,
+        media_bytes: media,
+        write_amplification: (host != 0).then(|| media as f64 / host as f64),
+        elsewhere_bytes: figures.elsewhere_units * unit,
+        valid_bytes: figures.held_units * unit,
+        most_bytes: figures.most_units * unit,
+        free_superblocks: figures.free_superblocks,
+    }
 }

@@ -137,6 +137,7 @@ impl FlashSpace {
         )?;
         streams.set_modes(|cause| options.modes.of(cause));
         let (lanes, units) = (layout.lane_count(), u64::from(layout.logical_units()));
+        let units = options.room_for.map_or(units, |room_for| units - logical_units + room_for);
         let rows = if options.tables == FtlTables::LeftOut { 0 } else { layout.superblocks() as usize };
         let pus = if whole { rows * layout.pus_per_superblock() as usize } else { 0 };
         let protected = parity.map_or(ProtectedStreams::All, |protection| protection.streams);

@@ -187,7 +187,7 @@ impl FlashSpace {
     }
 
     /// Slots that bad blocks take which nothing replaces.
-    fn missing_units(&self) -> u64 {
+    pub(crate) fn missing_units(&self) -> u64 {
         u64::from(self.pus.lanes.missing_count()) * self.pus.units_per_lane()
     }
 

@@ -46,6 +46,15 @@ impl FlashSpace {
         (self.physical_units() * lanes).checked_div(left).unwrap_or(0)
     }
 
+    /// Units of the host that could be taken for ever, with the superblocks that are left and the mark from which on collection rests.
+    pub fn most_units(&self) -> u64 {
+        let (_, stop) = self.marks.marks();
+        let beside = self.superblocks_beside() + (stop - 1).saturating_sub(self.reserve());
+        let superblocks = self.pus.layout.superblocks() - self.pus.superblocks.retired();
+        let slots = u64::from(superblocks.saturating_sub(beside)) * u64::from(self.least_data_units());
+        slots.saturating_sub(self.missing_units() + u64::from(self.own_units))
+    }
+
     /// True if `units` units of the host could be taken for ever if die `without` were not there either.
     pub fn could_hold(&self, units: u64, without: Option<LocalDie>) -> bool {
         let mut dead = self.dead_lanes();

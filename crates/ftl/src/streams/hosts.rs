@@ -48,7 +48,7 @@ impl HostStreams {
             classes - 1
         };
         let of_hosts: Vec<u8> = placement.handles().iter().map(class_of).collect();
-        let handles = placement.handle_list().into_iter().map(|handle| Stream(handle as u8)).collect();
+        let handles = placement.identifiers().into_iter().map(|handle| Stream(handle as u8)).collect();
         Self { hints: BY_HANDLE, classes, of_hosts, handles }
     }
 }

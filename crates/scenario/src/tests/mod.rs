@@ -87,7 +87,7 @@ fn opens(scenario: &Scenario) {
         capacity: scenario.device.ftl.user_capacity(&scenario.device.geometry),
         seed: scenario.seed,
         unit: scenario.device.ftl.mapping_unit,
-        handles: scenario.device.placement.as_ref().map_or(0, |own| own.handle_list().len() as u16),
+        handles: scenario.device.placement.as_ref().map_or(0, |own| own.identifiers().len() as u16),
         zones: None,
         namespaces: Vec::new(),
     };

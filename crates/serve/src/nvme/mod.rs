@@ -107,6 +107,7 @@ fn namespace(facts: &ExportFacts, own: &ExportNamespace, number: u32) -> Namespa
         is_writable: facts.abilities.has(ExportAbilities::WRITE) && !own.is_read_only,
         guid: names::identity(&name),
         identifiers: own.identifiers.clone(),
+        reclaim_groups: facts.placement.as_ref().map_or(1, PlacementConfig::reclaim_groups),
         zones: facts.zones.map(|zones| zone_facts(zones, block, facts.namespaces.len())),
     }
 }
@@ -131,9 +132,9 @@ fn zone_facts(zones: ExportZones, block: u64, namespaces: usize) -> ZoneFacts {
     }
 }
 
-/// Placement identifiers of a drive: the numbers of the places in its list of handles.
+/// Placement identifiers of a drive: the numbers of the places in its list of handles in all reclaim groups.
 fn identifiers(placement: &PlacementConfig) -> Vec<u16> {
-    (0..placement.handle_list().len() as u16).collect()
+    (0..placement.identifiers().len() as u16).collect()
 }
 
 /// Seconds, rounded up: 0 stands for no limit.
@@ -152,12 +153,14 @@ fn placement_facts(facts: &ExportFacts, placement: &PlacementConfig) -> Placemen
             .iter()
             .map(|own| ConfigurationFacts {
                 handles: own.handles.iter().map(kind).collect(),
-                reclaim_unit_bytes: facts.reclaim_unit.0 * u64::from(own.superblocks),
+                reclaim_groups: own.reclaim_groups,
+                reclaim_unit_bytes: facts.reclaim_unit.0 / u64::from(own.reclaim_groups)
+                    * u64::from(own.superblocks),
                 time_limit_s: own.time_limit.map_or(0, whole_seconds),
             })
             .collect(),
         enabled: placement.configuration,
-        handles: placement.handle_list(),
+        handles: placement.identifiers(),
     }
 }
 

@@ -181,11 +181,10 @@ fn placement_report(report: &crate::device::PlacementReport) -> PlacementReport 
             events.media_reallocated,
             events.implicitly_modified_handle,
         ],
-        remaining_bytes: report.handles.iter().map(|handle| handle.remaining_bytes).collect(),
+        remaining_bytes: report.units().map(|unit| unit.remaining_bytes).collect(),
         remaining_s: report
-            .handles
-            .iter()
-            .map(|handle| handle.remaining_ns.map_or(0, |time| whole_seconds(Nanos(time))))
+            .units()
+            .map(|unit| unit.remaining_ns.map_or(0, |time| whole_seconds(Nanos(time))))
             .collect(),
     }
 }

@@ -90,7 +90,7 @@ impl ChangeConfig {
     }
 
     fn check_handles(&self, field: &str, device: &SsdConfig) -> Result<(), ConfigError> {
-        let known = device.placement.as_ref().map_or(0, |own| own.handle_list().len());
+        let known = device.placement.as_ref().map_or(0, |own| own.identifiers().len());
         for (index, &identifier) in self.update_handles.iter().enumerate() {
             let at = format!("{field}.update_handles[{index}]");
             if device.placement.is_none() {

@@ -1,13 +1,16 @@
 //! Checks of the settings of flexible data placement, and how they go with others.
 
 use super::PlacementConfig;
-use crate::drive::SsdConfig;
+use crate::drive::{SsdConfig, Trims, WriteCache};
 use crate::ftl::GcRelocation;
 use outlast_media::ConfigError;
 use outlast_units::Nanos;
 
 /// Most handles of a configuration, and most of them that a namespace may use (`NVMe`: the length of a placement handle list).
 const MOST_HANDLES: usize = 128;
+
+/// Most reclaim groups.
+const MOST_GROUPS: u16 = 64;
 
 /// Shortest and longest time limit of a reclaim unit.
 const SHORTEST: Nanos = Nanos(1_000_000);
@@ -28,6 +31,11 @@ impl PlacementConfig {
                 let at = format!("device.placement.configurations[{number}].handles");
                 let limit = format!("must be between 1 and {MOST_HANDLES} handles");
                 return Err(ConfigError::new(&at, own.handles.len(), limit));
+            }
+            if own.reclaim_groups == 0 || own.reclaim_groups > MOST_GROUPS {
+                let at = format!("device.placement.configurations[{number}].reclaim_groups");
+                let limit = format!("must be between 1 and {MOST_GROUPS}");
+                return Err(ConfigError::new(&at, own.reclaim_groups, limit));
             }
             if own.superblocks == 0 {
                 let at = format!("device.placement.configurations[{number}].superblocks");
@@ -73,6 +81,7 @@ impl PlacementConfig {
             );
             return refused(&at, &own.superblocks, &limit);
         }
+        self.check_groups(drive)?;
         if drive.ftl.streams != 1 {
             let limit = "must be 1 with device.placement, whose handles are the streams";
             return refused("device.ftl.streams", &drive.ftl.streams, limit);
@@ -92,6 +101,46 @@ impl PlacementConfig {
         if drive.repair.is_some() {
             let limit = "does not go with device.placement: data that moves between flash cores would lose its handle";
             return refused("device.repair", &"given", limit);
+        }
+        Ok(())
+    }
+
+    /// Checks that reclaim groups divide the flash cores of `drive`, and that it knows where a unit is that changes its group.
+    fn check_groups(&self, drive: &SsdConfig) -> Result<(), ConfigError> {
+        let cores = drive.controller.flash_cores;
+        let mut all = self.configurations.iter().enumerate();
+        if let Some((number, own)) = all.find(|(_, own)| !cores.is_multiple_of(own.reclaim_groups)) {
+            let at = format!("device.placement.configurations[{number}].reclaim_groups");
+            let limit =
+                format!("must divide device.controller.flash_cores, {cores}: a group is some of them");
+            return Err(ConfigError::new(&at, own.reclaim_groups, limit));
+        }
+        if self.reclaim_groups() == 1 {
+            return Ok(());
+        }
+        let refused = |field: &str, value: &str, limit: &str| {
+            let limit = format!("{limit} with several reclaim groups, between which a write moves data");
+            Err(ConfigError::new(field, value, limit))
+        };
+        let must_be_protected = "must be protected";
+        match drive.controller.write_cache {
+            WriteCache::Protected => {}
+            WriteCache::Volatile => {
+                return refused("device.controller.write_cache", "volatile", must_be_protected);
+            }
+            WriteCache::Off => return refused("device.controller.write_cache", "off", must_be_protected),
+        }
+        if drive.controller.trims == Trims::Volatile {
+            return refused("device.controller.trims", "volatile", "must be kept");
+        }
+        if drive.ftl.map_flush.is_some() {
+            return refused("device.ftl.map_flush", "given", "must be absent");
+        }
+        if drive.ftl.map_cache.is_some() {
+            return refused("device.ftl.map_cache", "given", "must be absent");
+        }
+        if drive.slc_cache.is_some() {
+            return refused("device.slc_cache", "given", "must be absent");
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::ssd::Ssd;
 use outlast_controller::{CoreContext, Cores, Due};
 use outlast_device::PlacementId;
 use outlast_ftl::HandlesView;
-use outlast_settings::placement::PlacementConfig;
+use outlast_settings::placement::{PlacementConfig, UNKNOWN_IDENTIFIER};
 use outlast_units::{CoreId, Nanos, Stream, SuperblockId};
 
 /// When a handle opened the reclaim unit that it refers to in a flash core.
@@ -43,7 +43,7 @@ impl HostHandles {
         let limit = config.and_then(PlacementConfig::time_limit);
         let limited = limit.and(config).map_or(0, |own| own.handles().len());
         Self {
-            identifiers: config.map_or(0, |own| own.handle_list().len() as u64),
+            identifiers: config.map_or(0, |own| own.identifiers().len() as u64),
             limited: limited as u64,
             limit: limit.unwrap_or_default(),
             cores: cores as u64,
@@ -79,7 +79,7 @@ impl HostHandles {
         self.limited != 0
     }
 
-    /// Has the handle of `identifier` refer to an empty reclaim unit from now on (`NVMe`: Reclaim Unit Handle Update). What was left of the one that it
+    /// Has the handle of `identifier` refer to an empty reclaim unit in the group of `identifier` from now on (`NVMe`: Reclaim Unit Handle Update). What was left of the one that it
     /// referred to is erased with it. Does nothing if that is empty, or without handles.
     pub(crate) fn update(
         &mut self,
@@ -91,7 +91,9 @@ impl HostHandles {
             return;
         }
         let mut was_begun = false;
-        for id in cores.indices() {
+        let own = context.groups().map(|groups| groups.cores(groups.named(identifier.0, UNKNOWN_IDENTIFIER)));
+        let own: Vec<CoreId> = own.map_or_else(|| cores.indices().collect(), Iterator::collect);
+        for id in own {
             let stream = cores[id].ftl().streams().host(identifier.0, 0);
             was_begun |= leave_unit(now, (&mut *cores, &mut *context), id, stream);
         }
@@ -192,10 +194,10 @@ impl Ssd {
         next
     }
 
-    /// How long until each handle leaves the reclaim unit that it refers to for its time limit, the first of all cores; absent where none has one.
-    pub(crate) fn unit_times(&self, now: Nanos) -> Vec<Option<Nanos>> {
+    /// How long until each handle leaves the reclaim unit that it refers to for its time limit, the first of `cores`; absent where none has one.
+    pub(crate) fn unit_times(&self, now: Nanos, cores: &[CoreId]) -> Vec<Option<Nanos>> {
         let first = |stream| {
-            let ends = self.cores.indices().filter_map(|core| self.unit_ends(core, stream)).min();
+            let ends = cores.iter().filter_map(|&core| self.unit_ends(core, stream)).min();
             ends.map(|ends| ends.saturating_sub(now))
         };
         (0..self.handles.limited as u8).map(Stream).map(first).collect()

@@ -8,6 +8,7 @@ mod dies;
 mod directory;
 mod every_core;
 mod failures;
+mod groups;
 mod handles;
 mod housekeeping;
 mod idle;
@@ -22,6 +23,7 @@ mod repairs;
 mod zone_areas;
 mod zones;
 
+pub(crate) use groups::{group_count, groups_of};
 pub(crate) use handles::HostHandles;
 pub(crate) use idle::IdleWatch;
 pub use mount::Mounts;

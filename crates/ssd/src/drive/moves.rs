@@ -14,14 +14,15 @@ impl Ssd {
     pub(crate) fn move_again(&mut self) {
         let moves_itself =
             self.context.config.repair.as_ref().is_some_and(|own| own.migration == Migration::Device);
-        let begins_anew = moves_itself && self.context.redirection.is_some();
+        let begins_anew = moves_itself && self.context.redirection().is_some();
         self.context.moves.power_failed(begins_anew.then_some(self.cores.len()));
         self.context.look_at_commands();
     }
 
     /// Begins one move more, if there is one and as many are not under way as may be.
     pub(crate) fn keep_moving(&mut self, now: Nanos) {
-        let (cores, redirection) = (&self.cores, self.context.redirection.as_deref());
+        let (cores, redirection) =
+            (&self.cores, self.context.homes.as_ref().and_then(|homes| homes.redirection()));
         let find = |victim: CoreId, from: Lpn| {
             let (ftl, redirection) = (cores[victim].ftl(), redirection?);
             redirection

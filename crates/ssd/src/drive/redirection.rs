@@ -1,7 +1,7 @@
 //! Redirection after a die has failed: room is made in other cores, and writes that wait in one core go to another.
 
 use crate::ssd::Ssd;
-use outlast_controller::{Due, Prospects, Redirection, UnitWork, WaitingWrite};
+use outlast_controller::{Due, Prospects, Redirection, UnitHomes, UnitWork, WaitingWrite};
 use outlast_device::{Notice, NoticeKind};
 use outlast_media::ConfigError;
 use outlast_settings::drive::{Migration, RepairScheme};
@@ -9,6 +9,16 @@ use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
 impl Ssd {
+    /// The unit that lives at (`core`, `lpn`) has been trimmed there.
+    #[cold]
+    pub(crate) fn trimmed_at(&mut self, core: CoreId, lpn: Lpn) {
+        if self.context.groups().is_some() {
+            self.leave_group(core, lpn);
+        } else {
+            self.drop_superseded(core, lpn);
+        }
+    }
+
     /// The unit that lives at (`core`, `lpn`) has been written or trimmed there: what its former place holds is out of date.
     #[cold]
     pub(crate) fn drop_former(&mut self, core: CoreId, lpn: Lpn) -> Option<CoreId> {
@@ -60,7 +70,7 @@ impl Ssd {
             "the cores make room for all {} units",
             self.context.size.units
         );
-        self.context.redirection = Some(Box::new(next));
+        self.context.homes = Some(Box::new(UnitHomes::Redirected(next)));
         // Writes that wait for room in the victim may have room where they belong now.
         let waiting = self.cores[victim].take_waiting();
         for write in waiting {
@@ -104,7 +114,7 @@ impl Ssd {
         let dies = (self.context.places.len() - self.context.config.absent_dies.len()) as u32;
         let beside = |core: CoreId| self.cores[core].ftl().map_pages();
         let none = || Redirection::new(self.context.size.units, self.cores.len() as u32, dies, beside);
-        let mut next = self.context.redirection.as_deref().map_or_else(none, Redirection::clone);
+        let mut next = self.context.redirection().map_or_else(none, Redirection::clone);
         let fits = |core: CoreId, next: &Redirection| {
             let without = die.filter(|_| core == victim);
             self.cores[core].ftl().space().could_hold(next.logical(core), without)
@@ -114,7 +124,7 @@ impl Ssd {
 
     /// Checks that every unit has one home, that no page is used by two, and that no unit has data in two places.
     pub(crate) fn check_redirection(&self) -> Result<(), String> {
-        let Some(redirection) = &self.context.redirection else { return Ok(()) };
+        let Some(redirection) = self.context.redirection() else { return Ok(()) };
         let ends: IndexVec<CoreId, u64> =
             self.cores.indices().map(|core| u64::from(redirection.end(core))).collect();
         let mut seen: IndexVec<CoreId, Vec<bool>> =

@@ -208,8 +208,8 @@ impl Ssd {
         let sectors = rest.min(self.context.size.sectors_per_unit - offset);
         // A read goes to where the data is, all else to where it belongs.
         let (mut core, mut lpn) = self.context.core_of(unit);
-        if self.context.redirection.is_some() && is_read {
-            (core, lpn) = self.directory().place_of(unit);
+        if self.context.homes.is_some() {
+            (core, lpn) = self.place_of_part(request, unit);
         }
         self.context.commands.requests.add_part(request);
         let work = UnitWork::new(request, lpn, offset as u16, sectors as u16);
@@ -217,6 +217,17 @@ impl Ssd {
         let cost = if encodes { cost + self.encode_time(core, work) } else { cost };
         self.hand_over(now, core, cost, work);
         (split.rest, split.offset, split.unit) = (rest - sectors, 0, unit + 1);
+    }
+
+    /// The place that unit `unit` of command `request` is handed to.
+    #[cold]
+    fn place_of_part(&self, request: HostRequestId, unit: u64) -> (CoreId, Lpn) {
+        let command = self.context.commands.requests.command(request);
+        match command.op {
+            HostOp::Read => self.directory().place_of(unit),
+            HostOp::Write => self.directory().place_of_write(unit, command.placement),
+            _ => self.context.core_of(unit),
+        }
     }
 
     /// All units of a command have been handed over.

@@ -20,8 +20,7 @@ impl Ssd {
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved =
-            if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
+        let moved = if self.context.homes.is_some() { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         self.context.note(move |ledger| ledger.acts(now, work.request));
         if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, work) {
@@ -40,7 +39,7 @@ impl Ssd {
     pub(crate) fn map_read(&mut self, now: Nanos, core: CoreId, page: u32) {
         while let Some(work) = self.cores[core].take_mapped(now, &mut self.context, page) {
             let moved =
-                if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
+                if self.context.homes.is_some() { self.directory().rerouted(core, work) } else { None };
             let (core, work) = moved.unwrap_or((core, work));
             self.act(now, core, work);
         }
@@ -59,8 +58,8 @@ impl Ssd {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.context.size.sectors_per_unit {
                     self.cores[core].trim_unit(&mut self.context, work);
-                    if self.context.redirection.is_some() {
-                        self.drop_superseded(core, work.lpn);
+                    if self.context.homes.is_some() {
+                        self.trimmed_at(core, work.lpn);
                     }
                 }
                 self.context.finish_parts(now, work.request, 1);
@@ -138,7 +137,7 @@ impl Ssd {
     /// The old data of a partly written unit is in the controller.
     pub(crate) fn old_data_read(&mut self, now: Nanos, op: &Op) {
         let (mut core, mut work) = (op.core, UnitWork { story: NIL, ..op.work });
-        if self.context.redirection.is_some()
+        if self.context.homes.is_some()
             && let Some(home) = self.directory().rerouted(core, work)
         {
             (core, work) = home;
@@ -246,7 +245,7 @@ impl Ssd {
         self.cores[core].unblock(now, &mut self.context);
     }
 
-    /// `write` enters the buffer of core `core`, unless what it completes is lost or, of a move, out of date.
+    /// `write` enters the buffer of core `core`, unless what it completes is lost, of a move out of date, or goes to another reclaim group.
     #[inline]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
@@ -255,7 +254,7 @@ impl Ssd {
         let mut unit = None;
         // Where a write is whole and all that the checks look for is absent there is nothing to do before it enters.
         if !is_whole
-            || self.context.redirection.is_some()
+            || self.context.homes.is_some()
             || self.context.heeds_writes()
             || self.context.config.bytes
         {
@@ -280,9 +279,15 @@ impl Ssd {
         core: CoreId,
         work: UnitWork,
     ) -> ControlFlow<(), Option<UnitBytes>> {
-        if self.context.redirection.is_some() && self.is_out_of_date(core, work) {
-            self.context.finish_parts(now, work.request, 1);
-            return ControlFlow::Break(());
+        if self.context.homes.is_some() {
+            if self.context.groups().is_some() {
+                if self.goes_elsewhere(now, core, work) {
+                    return ControlFlow::Break(());
+                }
+            } else if self.is_out_of_date(core, work) {
+                self.context.finish_parts(now, work.request, 1);
+                return ControlFlow::Break(());
+            }
         }
         if self.is_rest_lost(core, work) {
             // Lost while the write waited.
@@ -293,13 +298,23 @@ impl Ssd {
             self.cores[core].look_at_maps(&mut self.context);
         }
         let unit = if self.context.config.bytes { self.committed_or_merged(core, work) } else { None };
-        if self.context.redirection.is_some() {
-            if work.sectors == 0 {
-                self.cores[core].count_move(&mut self.context);
-            }
-            self.drop_superseded(core, work.lpn);
+        if self.context.homes.is_some() {
+            self.supersede(core, work);
         }
         ControlFlow::Continue(unit)
+    }
+
+    /// A write of `work` enters the buffer of core `core`: what is elsewhere of its unit is out of date.
+    #[cold]
+    fn supersede(&mut self, core: CoreId, work: UnitWork) {
+        if self.context.groups().is_some() {
+            let placement = self.context.commands.requests.command(work.request).placement;
+            return self.enter_group(core, work.lpn, placement);
+        }
+        if work.sectors == 0 {
+            self.cores[core].count_move(&mut self.context);
+        }
+        self.drop_superseded(core, work.lpn);
     }
 
     /// All of a command's data is in the buffers, but it must reach flash: programs what is begun, padded, and waits for

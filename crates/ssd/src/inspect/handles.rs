@@ -1,8 +1,8 @@
 //! What each reclaim unit handle has written and cost, and the statistics and events of flexible data placement.
 
 use crate::ssd::Ssd;
-use outlast_ftl::{HandleContents, HandleCounts, HandlesView};
-use outlast_units::{Nanos, SECTOR_BYTES, Stream};
+use outlast_ftl::{Ftl, HandleContents, HandleCounts, HandlesView};
+use outlast_units::{CoreId, Nanos, SECTOR_BYTES, Stream};
 use serde::Serialize;
 use std::ops::Add;
 
@@ -60,6 +60,12 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// Units that still fit into the reclaim unit that the handle that is `stream` refers to in the flash core of `ftl`.
+fn remaining_of(ftl: &Ftl, stream: Stream) -> u64 {
+    let unopened = HandlesView::of(ftl).unopened(stream).unwrap_or(0);
+    u64::from(ftl.stream(stream).room()) + u64::from(unopened) * u64::from(ftl.stream(stream).data_units())
+}
+
 /// Sums of what each handle has, over several drives or cores: `all` has a list for each of them, in order of handle.
 pub fn sum_by_handle<T: Copy + Default + Add<Output = T>>(all: impl Iterator<Item = Vec<T>>) -> Vec<T> {
     let mut sums: Vec<T> = Vec::new();
@@ -72,7 +78,7 @@ pub fn sum_by_handle<T: Copy + Default + Add<Output = T>>(all: impl Iterator<Ite
 
 /// Flexible data placement of a drive, seen from outside; without handles, all answers are empty.
 #[derive(Clone, Copy, Debug)]
-pub struct PlacementView<'a>(&'a Ssd);
+pub struct PlacementView<'a>(pub(super) &'a Ssd);
 
 impl<'a> PlacementView<'a> {
     /// Flexible data placement of `ssd`.
@@ -119,17 +125,28 @@ impl<'a> PlacementView<'a> {
             let contents = HandlesView::of(ftl).contents();
             for ((stream, own), contents) in (0..).map(Stream).zip(&mut figures).zip(contents) {
                 own.contents = own.contents + contents;
-                let unopened = HandlesView::of(ftl).unopened(stream).unwrap_or(0);
-                own.remaining_units += u64::from(ftl.stream(stream).room())
-                    + u64::from(unopened) * u64::from(ftl.stream(stream).data_units());
+                own.remaining_units += remaining_of(ftl, stream);
             }
         }
         figures
     }
 
-    /// How long until each handle leaves the reclaim unit that it refers to for its time limit, as seen at `now`; empty without a limit.
-    pub fn unit_times(self, now: Nanos) -> Vec<Option<Nanos>> {
-        self.0.unit_times(now)
+    /// Units that still fit into the reclaim unit that each handle refers to in group `group`.
+    pub fn remaining_units(self, group: u16) -> Vec<u64> {
+        let handles = self.0.ftls().next().map_or(0, |ftl| HandlesView::of(ftl).counts().len());
+        let mut remaining = vec![0; handles];
+        for core in self.cores_of(group) {
+            for (stream, own) in (0..).map(Stream).zip(&mut remaining) {
+                *own += remaining_of(self.0.cores[core].ftl(), stream);
+            }
+        }
+        remaining
+    }
+
+    /// How long until each handle leaves the reclaim unit that it refers to in group `group` for its time limit, as seen at `now`; empty without a limit.
+    pub fn unit_times(self, now: Nanos, group: u16) -> Vec<Option<Nanos>> {
+        let cores: Vec<CoreId> = self.cores_of(group).collect();
+        self.0.unit_times(now, &cores)
     }
 
     /// Statistics over the drive's life.

@@ -82,6 +82,9 @@ impl Ssd {
         self.at_reset.totals = self.totals();
         self.at_reset.by_core = self.by_core().collect();
         self.at_reset.handles = PlacementView::of(self).totals();
+        if let Some(groups) = self.context.homes.as_mut().and_then(|homes| homes.groups_mut()) {
+            groups.reset_counts();
+        }
         self.context.reset_figures(now);
         if let Some(zones) = &mut self.context.zones {
             zones.reset_counts();

@@ -6,6 +6,7 @@ mod check_zones;
 mod extended_health;
 mod extents;
 mod figures;
+mod groups;
 mod handles;
 mod health_log;
 mod measures;
@@ -17,6 +18,7 @@ mod views;
 mod zones;
 
 pub use figures::RberLevels;
+pub use groups::GroupFigures;
 pub use handles::{HandleFigures, PlacementEvents, PlacementStatistics, PlacementView, sum_by_handle};
 pub use superblock_map::{MapState, SuperblockMap};
 pub use utilisation::Busy;

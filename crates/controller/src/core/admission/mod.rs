@@ -160,7 +160,7 @@ impl FlashCore {
         }
         let ftl = &self.ftl;
         let (awaits, is_read_only) = (self.awaits_room(context), ftl.is_read_only());
-        let may_end = awaits || context.redirection.is_some();
+        let may_end = awaits || context.redirection().is_some();
         (is_read_only && !awaits)
             || (may_end && self.has_no_hope_of_room(context, write) && {
                 self.collect(now, context);
