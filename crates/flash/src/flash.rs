@@ -7,11 +7,13 @@ use crate::die_step::{CoreDemand, DieStep};
 use crate::events::{FlashEvents, FlashSource};
 use crate::op::{FlashOp, FlashOpId, InternalTask};
 use crate::op_kind::MOST_MODES;
+use crate::passes::{DiePasses, PassRules};
 use crate::pipe::{PipeRules, ReadPipe};
 use crate::think::ThinkingSlots;
 use crate::transfer_queue::TransferQueue;
 use outlast_media::{
     CellMode, ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable,
+    TwoPassConfig,
 };
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos, to_count};
@@ -63,10 +65,15 @@ pub struct Flash<T> {
     /// Rules by which they overlap.
     #[persist(skip)]
     pub(crate) piping: PipeRules,
+    /// Programs in two passes, by die, where there are such; else empty.
+    pub(crate) passes: Vec<DiePasses>,
+    /// Rules of these.
+    #[persist(skip)]
+    pub(crate) pass_rules: Option<PassRules>,
     /// Accounts of dies and reads; absent unless [`Flash::keep_accounts`] was called.
     #[persist(skip)]
     pub(crate) accounts: Option<Box<FlashAccounts>>,
-    /// True if there are none of the extras: `transfer_queues`, `pipes`, `accounts`, `suspends_for_waiting`. Functions with `PLAIN` true are compiled
+    /// True if there are none of the extras: `transfer_queues`, `pipes`, `passes`, `accounts`, `suspends_for_waiting`. Functions with `PLAIN` true are compiled
     /// without them: one comparison at the entry stands for all (decision 0071).
     #[persist(skip)]
     pub(crate) plain: bool,
@@ -87,6 +94,8 @@ pub struct FlashSetup<'a> {
     pub program_unit: ProgramUnit,
     /// Page rows that are programmed together.
     pub one_shot: u32,
+    /// Two passes of programs in the first mode; absent: one.
+    pub two_pass: Option<TwoPassConfig>,
     /// The flash core that each die belongs to.
     pub cores: &'a IndexVec<DieId, CoreId>,
     /// Reads that may go before a host program that waits.
@@ -105,6 +114,9 @@ pub struct FlashSetup<'a> {
 pub enum DieEvent<T> {
     /// No operation has ended: the die works on in another phase, or has begun to read while one is suspended.
     Continues(DieStep),
+    /// The coarse pass of a program in two passes has ended, and its die is free: as [`DieEvent::Ended`], but the operation stays in the room. Its slot, if
+    /// it is internal, has been freed.
+    Passed(FlashOp<T>),
     /// An operation has ended and its die is free: see the order of calls in the crate's documentation.
     Ended(FlashOp<T>),
 }
@@ -161,8 +173,14 @@ impl<T: Copy> Flash<T> {
             },
             pipes: if piping.is_needed() { vec![ReadPipe::default(); cores.len()] } else { Vec::new() },
             piping,
+            passes: if setup.two_pass.is_some() {
+                vec![DiePasses::default(); cores.len()]
+            } else {
+                Vec::new()
+            },
+            pass_rules: setup.two_pass.map(|passes| PassRules::new(passes, program_unit.rows)),
             accounts: None,
-            plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting),
+            plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting || setup.two_pass.is_some()),
         })
     }
 
@@ -251,7 +269,7 @@ impl<T: Copy> Flash<T> {
     }
 
     /// True if there are none of the extras: reads beside each other, reads first on a channel, suspension for reads that were left waiting,
-    /// accounts.
+    /// programs in two passes, accounts.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.plain

@@ -23,7 +23,7 @@ impl InternalTask {
 }
 
 /// Queue of a die in which an operation waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, outlast_persist::Persist)]
 pub enum DieQueue {
     /// Reads that the host, or a reconstruction for it, waits for.
     Reads,

@@ -16,10 +16,18 @@ impl<T: Copy> Flash<T> {
         if !self.is_about_to_end(die) {
             return DieEvent::Continues(self.advance_phase::<false>(now, die));
         }
+        if self.has_passes()
+            && let Some(passed) = self.end_coarse_pass(now, die)
+        {
+            return passed;
+        }
         let current = self.dies[die].current;
         let op = *self.ending(die);
         self.free_ended(now, die, op.kind());
         self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
+        if self.has_passes() && op.kind() == FlashOpKind::Program {
+            self.leave_passes(die, current);
+        }
         DieEvent::Ended(op)
     }
 

@@ -44,6 +44,9 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
+        if self.has_passes() {
+            self.note_passes(die, queue, op);
+        }
         self.begin_submitted::<false>(now, die, op, queue, demands)
     }
 
@@ -79,6 +82,9 @@ impl<T: Copy> Flash<T> {
         let op = self.ops.insert(op);
         self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
         self.dies[die].list(queue).push(&mut self.ops, op);
+        if self.has_passes() {
+            self.note_passes(die, queue, op);
+        }
         op
     }
 

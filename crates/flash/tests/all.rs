@@ -5,6 +5,7 @@ mod support;
 mod channel;
 mod model;
 mod order;
+mod passes;
 mod pipe;
 mod suspend;
 mod think;

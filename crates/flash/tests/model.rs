@@ -508,6 +508,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 internal,
                 think_time,
                 modes: &[],
+                two_pass: None,
             }
         },
     )

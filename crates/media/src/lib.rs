@@ -28,5 +28,6 @@ pub use mode::CellMode;
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;
 pub use timing::{
-    ArrayWork, ChannelOrder, PageTimes, PlaneReads, SuspendConfig, Timing, TimingTable, at_most_a_second,
+    ArrayWork, ChannelOrder, PageTimes, PlaneReads, SuspendConfig, Timing, TimingTable, TwoPassConfig,
+    at_most_a_second,
 };

@@ -159,6 +159,7 @@ pub(crate) fn flash_of<T: Copy>(
         unit_size: config.ftl.mapping_unit,
         program_unit: layout.program_unit(),
         one_shot: u32::from(config.ftl.one_shot),
+        two_pass: config.ftl.two_pass,
         cores: &owners,
         program_every: ControllerConfig::PROGRAM_EVERY,
         background_every: ControllerConfig::BACKGROUND_EVERY,

@@ -46,6 +46,8 @@ mod snapshot_parts;
 mod stored;
 mod think_time;
 mod torn;
+mod two_pass;
+mod two_pass_torture;
 mod unequal;
 mod untimed_order;
 mod zone_areas;

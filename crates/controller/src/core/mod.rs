@@ -177,7 +177,7 @@ impl FlashCore {
             id,
             cpu: Processor::default(),
             buffer: Buffer::new(&ftl, config)?,
-            tasks: Tasks::new(&ftl, &config.ftl.gc),
+            tasks: Tasks::new(&ftl, &config.ftl.gc, config.ftl.two_pass.map_or(0, |passes| passes.distance)),
             cells,
             faults: None,
             scrub: config.scrubs().then(|| Scrub::of(config, ftl.layout().superblocks())),

@@ -7,6 +7,7 @@ use outlast_flash::{
 };
 use outlast_media::{
     CellMode, ChannelOrder, Geometry, PageTimes, PlaneReads, ProgramUnit, SuspendConfig, Timing,
+    TwoPassConfig,
 };
 use outlast_units::{ByteRate, Bytes, CoreId, DieId, IndexVec, Nanos};
 use std::collections::{BTreeMap, VecDeque};
@@ -45,6 +46,7 @@ pub(crate) struct Shape {
     pub(crate) internal: Option<u32>,
     pub(crate) think_time: u64,
     pub(crate) modes: &'static [CellMode],
+    pub(crate) two_pass: Option<TwoPassConfig>,
 }
 
 impl Default for Shape {
@@ -65,6 +67,7 @@ impl Default for Shape {
             internal: None,
             think_time: 0,
             modes: &[],
+            two_pass: None,
         }
     }
 }
@@ -113,6 +116,8 @@ pub(crate) struct Caller {
     pub(crate) room: Flash<Tag>,
     pub(crate) now: Nanos,
     pub(crate) ended: Vec<Ended>,
+    /// Coarse passes that have ended.
+    pub(crate) passed: Vec<Ended>,
     /// Pages sensed.
     pub(crate) pages: u64,
     /// By core.
@@ -142,6 +147,7 @@ impl Caller {
             unit_size: Bytes(4096),
             program_unit: shape.program_unit,
             one_shot: 1,
+            two_pass: shape.two_pass,
             cores: &cores,
             program_every: shape.program_every,
             background_every: shape.background_every,
@@ -152,6 +158,7 @@ impl Caller {
             room: room.expect("times that fit"),
             now: Nanos::ZERO,
             ended: Vec::new(),
+            passed: Vec::new(),
             pages: 0,
             demands: vec![CoreDemand::default(); usize::from(shape.cores)],
             announced: BTreeMap::new(),
@@ -199,6 +206,13 @@ impl Caller {
         };
         match self.room.handle_event(self.now, die) {
             DieEvent::Continues(next) => self.follow(die, next),
+            DieEvent::Passed(op) => {
+                self.passed.push((self.now.0, die.0, op.tag.number));
+                if op.tag.internal && !self.room.awaits_thinking_slot() {
+                    self.wake_waiting();
+                }
+                self.wake(die);
+            }
             DieEvent::Ended(op) => {
                 self.ended.push((self.now.0, die.0, op.tag.number));
                 if op.tag.internal {

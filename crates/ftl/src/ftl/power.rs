@@ -2,7 +2,7 @@
 
 use crate::ftl::Ftl;
 use crate::space::PowerAftermath;
-use outlast_units::Pu;
+use outlast_units::{Pu, SuperblockId};
 
 impl Ftl {
     /// Begins to keep the origin of each unit in the buffer; units that untimed writes have left in the buffer go to flash. Does nothing if the
@@ -27,6 +27,11 @@ impl Ftl {
     pub(super) fn drop_origins_of_all(&mut self) {
         self.pages.end_origins();
         self.checks_before_write = self.held.is_some() || self.pages.has_map_pages();
+    }
+
+    /// True if a unit of program unit `pu`, which is on its way to flash, supersedes one of `superblock`.
+    pub fn pu_pins(&self, pu: Pu, superblock: SuperblockId) -> bool {
+        self.pages.pins(&self.space, pu, self.layout().units_per_pu(), superblock)
     }
 
     /// Records that power has failed: superblocks held back may have been spent, and a victim that had no place to go may have one now.

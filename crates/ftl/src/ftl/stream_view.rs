@@ -29,6 +29,11 @@ impl StreamView<'_> {
         })
     }
 
+    /// The program unit at the frontier of `stream`, whose superblock is not full.
+    pub fn next_pu(self) -> Pu {
+        self.ftl.space.layout().pu_of(self.ftl.space.frontiers()[self.stream].next()).0
+    }
+
     /// The superblock that `stream` has opened and not filled.
     pub fn open_superblock(self) -> Option<SuperblockId> {
         let frontier = &self.ftl.space.frontiers()[self.stream];

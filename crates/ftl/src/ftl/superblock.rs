@@ -10,6 +10,11 @@ impl Ftl {
         self.space.pad(stream, &mut self.pages)
     }
 
+    /// Fills the program unit at the frontier of `stream`, begun or not, with padding; returns it, or `None` where its superblock is full.
+    pub fn pad_next(&mut self, stream: Stream) -> Option<Pu> {
+        self.space.pad_next(stream, &mut self.pages)
+    }
+
     /// The next program unit of padding, to be programmed, that the stripe under way of `stream` takes to its end; `None` where it is at its
     /// beginning.
     pub fn pad_stripe(&mut self, stream: Stream) -> Option<Pu> {

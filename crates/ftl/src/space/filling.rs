@@ -67,6 +67,11 @@ impl FlashSpace {
         if self.frontiers[stream].begun(units) == 0 { None } else { Some(self.fill_up(stream, translation)) }
     }
 
+    /// Fills the program unit at the frontier of `stream`, begun or not, with padding; returns it, or `None` where its superblock is full.
+    pub(crate) fn pad_next(&mut self, stream: Stream, translation: &mut impl Translation) -> Option<Pu> {
+        (!self.frontiers[stream].is_full()).then(|| self.fill_up(stream, translation))
+    }
+
     /// Fills the slots left in the program unit at the frontier of `stream` with padding; returns it.
     fn fill_up(&mut self, stream: Stream, translation: &mut impl Translation) -> Pu {
         let units = self.pus.layout.units_per_pu();

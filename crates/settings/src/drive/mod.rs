@@ -17,6 +17,7 @@ mod reliability;
 mod repair;
 mod scrub;
 mod slc_cache;
+mod two_pass;
 
 pub use change::ChangeConfig;
 pub use chip::{ChipChoice, is_chip_file};
@@ -137,6 +138,7 @@ impl SsdConfig {
         if let Some(zones) = &self.zones {
             zones.validate()?;
             zones.check_drive(self)?;
+            self.check_zoned_passes()?;
             // Their number says the capacity once it is known what a superblock holds; all else is checked beside one that leaves room.
             let mut rest = Self { zones: None, ..self.clone() };
             rest.ftl.over_provisioning = Some(1.0);
@@ -167,6 +169,7 @@ impl SsdConfig {
             cache.validate(self)?;
         }
         self.check_planes()?;
+        self.check_passes()?;
         self.check_absent()?;
         if let Some(scrub) = &self.scrub {
             scrub.validate(self.reliability.as_ref())?;

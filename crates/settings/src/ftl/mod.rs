@@ -21,7 +21,7 @@ pub use pu_shape::PuShape;
 pub use victims::VictimPolicy;
 
 use outlast_decisions::DrivePolicies;
-use outlast_media::{ConfigError, Geometry};
+use outlast_media::{ConfigError, Geometry, TwoPassConfig};
 use outlast_units::{Bytes, JsonSchema, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,9 @@ pub struct FtlConfig {
     /// the time of the whole operation. 1 to 8. Default: 1, a program operation for each page row.
     #[serde(skip_serializing_if = "is_one")]
     pub one_shot: u8,
+    /// Programming in two passes, outside an SLC cache. Absent: each program operation is one pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub two_pass: Option<TwoPassConfig>,
     /// Write streams for host data, each with its own open superblock. Stream hints are taken modulo this number.
     pub streams: u8,
     /// Garbage collection.
@@ -88,6 +91,7 @@ impl Default for FtlConfig {
             stride: 1,
             multi_plane: true,
             one_shot: 1,
+            two_pass: None,
             streams: 1,
             gc: GcConfig::default(),
             wear_leveling: WearLeveling::default(),
@@ -220,7 +224,10 @@ impl FtlConfig {
             let limit = "must be between 1 and 8 page rows: those of a word line";
             return Err(ConfigError::new("device.ftl.one_shot", self.one_shot, limit));
         }
-        PuShape::of(geometry, self)?;
+        let shape = PuShape::of(geometry, self)?;
+        if let Some(passes) = &self.two_pass {
+            passes.validate(geometry.pages_per_block / shape.rows_per_pu)?;
+        }
         match (self.capacity, self.over_provisioning) {
             (Some(_), Some(over)) => {
                 let limit = "give either capacity or over_provisioning, not both";

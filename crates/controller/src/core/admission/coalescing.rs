@@ -14,10 +14,13 @@ pub(super) fn capacity_of(ftl: &Ftl, config: &SsdConfig) -> Result<u32, ConfigEr
     let each = config.ftl.mapping_unit.0 * u64::from(config.controller.flash_cores);
     let capacity = u32::try_from(config.controller.write_buffer.0 / each).unwrap_or(u32::MAX);
     // Each stream may hold a program unit that is begun and not full; one more must fit.
-    let least = (ftl.streams().hosts().len() as u32) * ftl.layout().units_per_pu() + 1;
+    let streams = ftl.streams().hosts().len() as u32;
+    let between = config.ftl.two_pass.map_or(0, |passes| passes.distance) * ftl.layout().lanes().len() as u32;
+    let least = streams * (1 + between) * ftl.layout().units_per_pu() + 1;
     if capacity < least {
         let bytes = Bytes(u64::from(least) * each);
-        let limit = format!("must hold a program unit of every stream and core: at least {bytes}");
+        let besides = if between == 0 { "" } else { ", and what waits there for the fine pass" };
+        let limit = format!("must hold a program unit of every stream and core{besides}: at least {bytes}");
         let given = config.controller.write_buffer;
         return Err(ConfigError::new("device.controller.write_buffer", given, limit));
     }

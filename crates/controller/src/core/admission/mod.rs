@@ -161,6 +161,9 @@ impl FlashCore {
         let ftl = &self.ftl;
         let (awaits, is_read_only) = (self.awaits_room(context), ftl.is_read_only());
         let may_end = awaits || context.redirection().is_some();
+        if may_end && self.tasks.is_idle() && context.flash.has_passes() {
+            self.end_all_passes(now, context);
+        }
         (is_read_only && !awaits)
             || (may_end && self.has_no_hope_of_room(context, write) && {
                 self.collect(now, context);
@@ -245,6 +248,7 @@ impl FlashCore {
             self.cover(now, context, stream);
         }
         self.program_held(now, context);
+        self.end_passes_of_host(now, context);
     }
 
     /// Takes account of what writes without time have left in the buffer: units of program units begun and not full, or held back.

@@ -58,6 +58,9 @@ impl FlashCore {
             self.start_relocation(now, context, InternalTask::Gc, victim, Reason::Space, None);
         } else if ftl.space().has_slc_cache() {
             self.pad_for_folded(now, context);
+            self.end_passes_for_room(now, context);
+        } else if context.flash.has_passes() {
+            self.end_passes_for_room(now, context);
         }
     }
 
@@ -226,7 +229,8 @@ impl FlashCore {
         }
         let FlashCore { tasks, ftl, .. } = self;
         match tasks.look_at_victim(task, ftl, protected) {
-            Next::Stays | Next::Pinned => {}
+            Next::Stays => self.end_passes_of_former(now, context, task),
+            Next::Pinned => {}
             Next::Erase(superblock) => {
                 ftl.end_promise(tasks.stream(task));
                 self.begin_erasing(now, context, task, superblock);
@@ -249,7 +253,10 @@ impl FlashCore {
                 self.make_due(context, Due::Collect);
                 self.make_due(context, Due::Admit);
             }
-            Next::Pad(stream) => self.pad_relocated(now, context, task, stream),
+            Next::Pad(stream) => {
+                self.pad_relocated(now, context, task, stream);
+                self.end_passes_of_former(now, context, task);
+            }
             Next::AwaitsFlash(stream) => {
                 ftl.end_promise(stream);
                 if task == InternalTask::Scrub && context.redundancy.is_lacking() {

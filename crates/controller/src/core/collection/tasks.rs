@@ -88,17 +88,20 @@ pub(crate) enum Next {
 }
 
 impl Tasks {
-    /// Tasks of a core with translation layer `ftl`.
-    pub fn new(ftl: &Ftl, config: &GcConfig) -> Self {
+    /// Tasks of a core with translation layer `ftl`, whose fine passes follow coarse ones `distance` program units later; 0: there is one pass.
+    pub fn new(ftl: &Ftl, config: &GcConfig, distance: u32) -> Self {
         let (layout, streams) = (ftl.layout(), ftl.streams());
         // Each stream of moved data may have begun a program unit that nothing fills for long.
         let moved = streams.all().filter(|&stream| streams.cause(stream) != StreamCause::Host);
-        let begun = to_count(moved.count()) * (layout.units_per_pu() - 1);
+        let moved = to_count(moved.count());
+        let begun = moved * (layout.units_per_pu() - 1);
+        let superpage = layout.lanes().len() as u32 * layout.units_per_pu();
         Self {
             under_way: Default::default(),
             relocating: 0,
             // Two superpages: one being programmed while the next is read. Beside what is begun there is room for a read.
-            relocating_max: (2 * layout.lanes().len() as u32 * layout.units_per_pu()).max(begun + 1),
+            // Of each stream, what waits for its fine pass is there, too.
+            relocating_max: (2 * superpage).max(begun + 1) + moved * distance * superpage,
             recovering: 0,
             pinned: false,
             spare_list: ReadList::default(),

@@ -41,6 +41,10 @@ impl FlashCore {
                     self.follow(now, context, die, next);
                     return DieGoesOn::ByItself;
                 }
+                DieEvent::Passed(op) => {
+                    self.coarse_pass_ended(now, context, &op);
+                    return DieGoesOn::Settled;
+                }
                 DieEvent::Ended(op) => op,
             }
         };

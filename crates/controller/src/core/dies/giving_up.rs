@@ -39,6 +39,9 @@ impl FlashCore {
             plane.is_some() || self.ftl.space().pus().is_dead_die(local),
             "a die given up takes no data"
         );
+        if context.flash.has_passes() {
+            self.close_passes_on(now, context, self.dies[local], None);
+        }
         // Stripes may have ended where the die would have come next.
         self.program_all_parity(now, context);
         self.restore_redundancy(now, context, local, plane);

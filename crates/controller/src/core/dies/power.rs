@@ -210,7 +210,7 @@ impl FlashCore {
         if tear == UnitTear::Nothing {
             return taken;
         }
-        for one in outstanding.iter().filter(|one| one.started) {
+        for one in outstanding.iter().filter(|one| one.in_last_pass) {
             if context.places[one.die].core != self.id {
                 continue;
             }

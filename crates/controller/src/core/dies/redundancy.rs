@@ -6,7 +6,7 @@
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::health::{RedundancyLoss, Scrub};
-use crate::op::InternalTask;
+use crate::op::{InternalTask, OpKind};
 use outlast_ftl::Ftl;
 use outlast_units::{LocalDie, Nanos, Stream};
 
@@ -57,7 +57,11 @@ impl FlashCore {
             self.program_in(now, context, stream, pu, units);
             self.program_parity(now, context, stream);
         }
+        let open = self.ftl.stream(stream).open_superblock();
         let is_sealed = self.ftl.close(stream);
+        if let Some(superblock) = open {
+            self.close_passes(now, context, superblock);
+        }
         self.note_covered(now, stream);
         is_sealed
     }
@@ -121,6 +125,9 @@ impl FlashCore {
                 self.program_parity(now, context, stream);
             }
         }
+        self.end_passes(now, context, |_, tag| {
+            tag.kind == OpKind::RelocationProgram && tag.task == InternalTask::Scrub
+        });
     }
 
     /// Power has failed: what had been moved may be where it was, and without capacitors stripes may have lost members that were on their way

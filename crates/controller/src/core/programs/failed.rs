@@ -2,7 +2,9 @@
 
 use crate::core::{CoreContext, FlashCore};
 use crate::op::{InternalTask, Op, OpKind};
+use crate::places::place_of_pu;
 use outlast_ftl::StreamCause;
+use outlast_settings::drive::WriteCache;
 use outlast_units::{Nanos, Ppn, Pu, Row, Stream};
 
 impl FlashCore {
@@ -40,8 +42,16 @@ impl FlashCore {
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.superblock(superblock).stream();
         let sealed = ftl.program_failed(op.pu);
+        if context.flash.has_passes() {
+            let (die, _) = place_of_pu(&self.ftl, op.pu);
+            self.close_passes_on(now, context, die, Some(op.pu));
+        }
         self.move_failed(now, context, own, op);
         self.program_held(now, context);
+        if context.write_cache() != WriteCache::Protected {
+            // Who waited for the first attempt must not wait for what follows the second.
+            self.end_all_passes(now, context);
+        }
         match op.kind {
             OpKind::HostProgram => self.host_programmed(now, context, op.tag(), u32::from(op.units)),
             _ => self.relocation_programmed(now, context, op.tag(), u32::from(op.units)),
@@ -115,7 +125,7 @@ impl FlashCore {
 
     /// Pads and programs what `stream` has begun, where something waits for the failed operation's data to be on flash.
     fn fill_up(&mut self, now: Nanos, context: &mut CoreContext, stream: Stream, op: &Op) {
-        if context.write_cache() == outlast_settings::drive::WriteCache::Protected {
+        if context.write_cache() == WriteCache::Protected {
             return;
         }
         let units = self.ftl.stream(stream).begun_units();

@@ -68,14 +68,24 @@ impl FlashCore {
     /// The host is about to write: a flush may have become due by what it has written before.
     #[inline(never)]
     pub fn look_at_maps(&mut self, context: &mut CoreContext) {
-        if !self.maps.any_in_flight() && self.ftl.needs_map_flush() {
+        let is_free = if context.flash.has_passes() {
+            self.maps.in_flight < self.most_map_programs(context)
+        } else {
+            !self.maps.any_in_flight()
+        };
+        if is_free && self.ftl.needs_map_flush() {
             self.make_due(context, Due::MapFlush);
         }
     }
 
+    /// Programs of a flush of the mapping table that may be under way at a time: one on each lane, beside those that wait there for their fine pass.
+    fn most_map_programs(&self, context: &CoreContext) -> u32 {
+        self.ftl.layout().lanes().len() as u32 * (1 + context.flash.pass_distance())
+    }
+
     /// Programs more of the mapping table: a program unit on each lane at most at a time, so that what else the dies do goes on beside.
     pub(crate) fn flush_map(&mut self, now: Nanos, context: &mut CoreContext) {
-        let most = self.ftl.layout().lanes().len() as u32;
+        let most = self.most_map_programs(context);
         let (mut begun, awaited_room) = (false, self.ftl.map_awaits_room());
         while self.maps.in_flight < most && !self.puts_off_map_flush() {
             let Some((stream, pu)) = self.ftl.flush_map() else { break };

@@ -3,6 +3,7 @@
 mod covers;
 mod failed;
 mod map_flush;
+mod passes;
 
 pub(crate) use map_flush::MapPrograms;
 pub(crate) use map_flush::MapTimer;
@@ -206,7 +207,7 @@ impl FlashCore {
     ) {
         self.program_held(now, context);
         let pinned: Vec<SuperblockId> = self.tasks.formers().chain(more).collect();
-        for superblock in pinned {
+        for &superblock in &pinned {
             for stream in self.ftl.streams().all() {
                 let ftl = &mut self.ftl;
                 let units = ftl.stream(stream).begun_units();
@@ -218,5 +219,8 @@ impl FlashCore {
                 self.program_parity(now, context, stream);
             }
         }
+        self.end_passes(now, context, |core, tag| {
+            pinned.iter().any(|&superblock| core.ftl.pu_pins(tag.pu, superblock))
+        });
     }
 }

@@ -4,7 +4,7 @@ use super::super::victim::{Former, ReadList, erased_first, width_of};
 use super::{Next, Tasks, UnderWay};
 use crate::op::InternalTask;
 use outlast_ftl::Ftl;
-use outlast_units::{LaneIndex, Stream, SuperblockId};
+use outlast_units::{LaneIndex, Pu, Stream, SuperblockId};
 
 impl Tasks {
     /// The next step of the victim of `task`: it is erased once its data is out of it, at once where the buffer is `protected`; else when the
@@ -81,6 +81,13 @@ impl Tasks {
             }
             _ => Next::Stays,
         }
+    }
+
+    /// The epoch of the programs for which the former victim of `task` waits, and the program unit that it had begun, if all of the victim after it has
+    /// been moved.
+    pub(crate) fn awaited_programs(&self, task: InternalTask) -> Option<(u32, Option<Pu>)> {
+        let former = self.under_way[task as usize].former.as_ref()?;
+        (self.is_moved(task) && !former.is_on_flash()).then_some((former.epoch, former.begun))
     }
 
     /// The stream that has begun the program unit for which the former victim of `task` waits, if no victim follows that may fill it.
