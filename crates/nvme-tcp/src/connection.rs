@@ -194,7 +194,8 @@ impl TcpConnection {
     fn begin_waiting(&mut self) {
         self.is_short = false;
         while let Some(waiting) = self.waiting.front() {
-            let cost = self.queue.cost(&waiting.entry).saturating_sub(waiting.data.len() as u64);
+            let transfer = self.queue.transfer(&waiting.entry);
+            let cost = self.queue.cost(&waiting.entry, transfer).saturating_sub(waiting.data.len() as u64);
             // What waits takes memory, too, so it does not count as the one that goes on in any case.
             let others = self.held() - self.waiting_bytes();
             if others > 0 && self.held() + cost > self.allowed {
@@ -207,7 +208,7 @@ impl TcpConnection {
                 self.queue.refuse(&entry, NvmeStatus::TRANSIENT_TRANSPORT);
             } else if self.is_shutting_down && !self.queue.is_admin() {
                 self.queue.refuse(&entry, NvmeStatus::NOT_READY);
-            } else if let Err(status) = self.begin(entry, data) {
+            } else if let Err(status) = transfer.and_then(|transfer| self.begin(entry, transfer, data)) {
                 self.queue.refuse(&entry, status);
             }
         }
@@ -218,8 +219,12 @@ impl TcpConnection {
     }
 
     /// Begins a command, or asks for its data.
-    fn begin(&mut self, entry: SubmissionEntry, mut data: Vec<u8>) -> Result<(), NvmeStatus> {
-        let transfer = self.queue.transfer(&entry)?;
+    fn begin(
+        &mut self,
+        entry: SubmissionEntry,
+        transfer: DataTransfer,
+        mut data: Vec<u8>,
+    ) -> Result<(), NvmeStatus> {
         let (kind, length) = (entry.sgl_type(), entry.sgl_length());
         // The queue knows the commands that it has begun, not those whose data is on its way.
         let is_taken = |other: &DataFromHost| other.entry.command_id() == entry.command_id();
@@ -235,12 +240,13 @@ impl TcpConnection {
             DataTransfer::ToHost(_) if kind == BY_TRANSPORT => self.queue.begin(&entry, Vec::new()),
             DataTransfer::FromHost(bytes) if kind == BY_TRANSPORT => self.ask_for_data(entry, bytes as usize),
             DataTransfer::FromHost(bytes) if kind == IN_CAPSULE => {
-                if entry.sgl_address() != 0 {
-                    return Err(NvmeStatus::SGL_OFFSET_INVALID);
-                }
-                if data.len() as u64 != u64::from(length) {
+                // The address is an offset into the data of the capsule.
+                let offset = entry.sgl_address();
+                let behind = (data.len() as u64).checked_sub(offset).ok_or(NvmeStatus::SGL_OFFSET_INVALID)?;
+                if behind != u64::from(length) {
                     return Err(NvmeStatus::SGL_LENGTH_INVALID);
                 }
+                data.drain(..offset as usize);
                 data.truncate(bytes as usize);
                 self.queue.begin(&entry, data);
             }
@@ -259,17 +265,17 @@ impl TcpConnection {
         self.held += length as u64;
         let data = Vec::with_capacity(length);
         self.transfers[tag] = Some(DataFromHost { entry, data, length, is_damaged: false });
-        let mut fields = entry.command_id().to_le_bytes().to_vec();
-        fields.extend((tag as u16).to_le_bytes());
-        fields.extend(0_u32.to_le_bytes());
-        fields.extend((length as u32).to_le_bytes());
-        self.send_unit(pdu::R2T, 0, &fields, None);
+        let mut fields = [0; pdu::FIELD_BYTES];
+        fields[..2].copy_from_slice(&entry.command_id().to_le_bytes());
+        fields[2..4].copy_from_slice(&(tag as u16).to_le_bytes());
+        fields[8..12].copy_from_slice(&(length as u32).to_le_bytes());
+        self.send_unit(pdu::R2T, 0, fields, None);
     }
 
     /// Ends the connection for the unit at the front of the input.
     fn terminate(&mut self, wrong: &WrongUnit) {
         let unit = pdu::termination(wrong.error, &self.input.bytes()[..wrong.header]);
-        self.output.push(unit);
+        self.output.push(&unit);
         self.end();
     }
 

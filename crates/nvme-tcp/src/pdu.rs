@@ -22,6 +22,10 @@ pub(crate) const IC_BYTES: usize = 128;
 pub(crate) const SHORT_BYTES: usize = 24;
 pub(crate) const CAPSULE_BYTES: usize = 72;
 pub(crate) const DIGEST_BYTES: usize = 4;
+/// Fields of a short unit behind its common header.
+pub(crate) const FIELD_BYTES: usize = SHORT_BYTES - COMMON_BYTES;
+/// Longest part of a unit for the host before its data: the greatest alignment that a host may ask for.
+pub(crate) const HEAD_BYTES: usize = 128;
 /// Longest copy of a wrong header in a termination request.
 const TERM_COPY_BYTES: usize = 128;
 

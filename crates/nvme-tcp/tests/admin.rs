@@ -38,6 +38,9 @@ fn a_controller_has_all_that_linux_refuses_to_do_without() {
     let capabilities = admin.run(WireCommand::get_property(0, true)).unwrap().0;
     assert_eq!((capabilities & 0xFFFF, capabilities >> 16 & 1, capabilities >> 37 & 0xFF), (127, 1, 1));
     assert_eq!(admin.run(WireCommand::get_property(0, false)).unwrap_err(), 0x002, "CAP has 8 bytes");
+    let page = admin.run(WireCommand::identify(1, 0)).unwrap().1;
+    let version = admin.run(WireCommand::get_property(8, false)).unwrap().0;
+    assert_eq!((version, long(&page, 80) & 0xFFFF_FFFF), (0x0001_0400, version), "VS is VER");
     assert_eq!(admin.run(WireCommand::set_property(0x1C, 1)).unwrap_err(), 0x002, "CSTS is read");
 }
 
@@ -84,6 +87,26 @@ fn features_and_logs_are_had_and_the_rest_is_refused() {
     assert_eq!((long(&errors, 64), long(&errors, 192)), (2, 0));
     let refused = WireCommand::log_page(5, 4096, 0).returning(512);
     assert_eq!(admin.run(refused).unwrap_err(), 0x00F, "the descriptor has another length");
+}
+
+#[test]
+fn the_nvm_command_set_has_its_structures_and_namespaces_never_change() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(LinkWishes::default());
+    let of_set = |structure, namespace, set: u32| {
+        WireCommand::identify(structure, namespace).with_dword(11, set << 24)
+    };
+    for structure in [5, 6] {
+        let page = admin.run(of_set(structure, 1, 0)).unwrap().1;
+        assert!(page.len() == 4096 && page.iter().all(|&byte| byte == 0), "no limits beside the others");
+    }
+    let list = admin.run(of_set(7, 0, 0)).unwrap().1;
+    assert_eq!((&list[..4], long(&list, 4)), (&[1, 0, 0, 0][..], 0));
+    for structure in [5, 6, 7] {
+        assert_eq!(admin.run(of_set(structure, 1, 2)).unwrap_err(), 0x002, "there are no zones");
+    }
+    let changed = admin.run(WireCommand::log_page(4, 4096, 0)).unwrap().1;
+    assert!(changed.len() == 4096 && changed.iter().all(|&byte| byte == 0));
 }
 
 #[test]

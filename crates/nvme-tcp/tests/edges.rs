@@ -168,12 +168,30 @@ fn fused_commands_and_descriptors_that_are_none_are_refused() {
         fused.entry[1] |= fuse;
         assert_eq!(io.run(fused).unwrap_err(), INVALID_FIELD);
     }
-    let mut shifted = WireCommand::write(0, vec![1; 512], false);
-    shifted.entry[24] = 4;
-    assert_eq!(io.run(shifted).unwrap_err(), 0x016, "an offset into the capsule");
+    // An offset into the data of the capsule leaves too little, or nothing.
+    for (offset, status) in [(4, 0x00F), (512, 0x00F), (513, 0x016), (u64::MAX, 0x016)] {
+        let mut shifted = WireCommand::write(0, vec![1; 512], false);
+        shifted.entry[24..32].copy_from_slice(&offset.to_le_bytes());
+        assert_eq!(io.run(shifted).unwrap_err(), status, "an offset of {offset}");
+    }
     let short = WireCommand::write(0, vec![1; 512], false).with_data(vec![1; 511]);
     assert_eq!(io.run(short).unwrap_err(), 0x00F);
     assert!(target.device.borrow().bytes.iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn data_may_begin_at_an_offset_into_the_capsule() {
+    let target = MemoryTarget::new();
+    let admin = target.admin(PLAIN);
+    let mut io = target.io(&admin, 1, PLAIN);
+    let mut entry = WireCommand::range(0x01, 8, 1, 0).entry;
+    (entry[1], entry[24], entry[39]) = (0x40, 100, 0x01);
+    entry[32..36].copy_from_slice(&512_u32.to_le_bytes());
+    let unit = [vec![0x04, 0, 72, 0, 0, 0, 0, 0], entry.to_vec()].concat();
+    io.send_unit(unit, Some(&[vec![9; 100], vec![1; 512]].concat()));
+    let end = io.receive_unit();
+    assert_eq!((end.kind, &end.header[22..24]), (0x05, &[0, 0][..]));
+    assert!(target.device.borrow().bytes[8 * 512..9 * 512] == [1; 512]);
 }
 
 #[test]

@@ -125,6 +125,13 @@ mod tests {
         assert_eq!(features.set(QUEUES, 3 << 16 | 3), Ok(15 << 16 | 15));
         assert_eq!(features.set(QUEUES, 0xFFFF), Err(NvmeStatus::INVALID_FIELD));
         assert_eq!(features.set(ERROR_RECOVERY, 1), Err(NvmeStatus::FEATURE_NOT_CHANGEABLE));
+        assert_eq!((features.set(ERROR_RECOVERY, 0), features.get(ERROR_RECOVERY)), (Ok(0), Ok(0)));
+        assert_eq!(features.get(TEMPERATURE_THRESHOLD), Ok(0xFFFF), "no temperature is above it");
+        for (feature, value) in [(TEMPERATURE_THRESHOLD, 350), (WRITE_ATOMICITY, 1)] {
+            assert_eq!((features.set(feature, value), features.get(feature)), (Ok(0), Ok(value)));
+        }
+        assert_eq!(features.set(POWER_MANAGEMENT, 1), Err(NvmeStatus::INVALID_FIELD), "one power state");
+        assert_eq!((features.set(POWER_MANAGEMENT, 0), features.get(POWER_MANAGEMENT)), (Ok(0), Ok(0)));
         for unknown in [0, 0x03, 0x08, 0x10, 0x80, 0xFF] {
             assert_eq!(features.get(unknown), Err(NvmeStatus::INVALID_FIELD));
         }

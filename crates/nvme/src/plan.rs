@@ -69,18 +69,55 @@ pub(crate) enum PlanEnd {
     ManageZones(ZoneSendAction),
 }
 
+/// Requests to the device, one after another. Most commands have one, which takes no memory of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedRequests {
+    /// The next one; none if all are done.
+    next: Option<PlannedRequest>,
+    rest: VecDeque<PlannedRequest>,
+}
+
+impl PlannedRequests {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// Takes the next one.
+    pub(crate) fn pop(&mut self) -> Option<PlannedRequest> {
+        let next = self.next.take();
+        self.next = self.rest.pop_front();
+        next
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Extend<PlannedRequest> for PlannedRequests {
+    fn extend<I: IntoIterator<Item = PlannedRequest>>(&mut self, requests: I) {
+        let mut requests = requests.into_iter();
+        if self.next.is_none() {
+            self.next = requests.next();
+        }
+        self.rest.extend(requests);
+    }
+}
+
 /// The requests of a command, one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandPlan {
-    pub(crate) requests: VecDeque<PlannedRequest>,
+    pub(crate) requests: PlannedRequests,
     pub(crate) end: PlanEnd,
     /// Bytes held for the command beside its own data.
     pub(crate) cost: u64,
 }
 
 impl CommandPlan {
-    pub(crate) fn new(requests: impl IntoIterator<Item = PlannedRequest>, end: PlanEnd, cost: u64) -> Self {
-        Self { requests: requests.into_iter().collect(), end, cost }
+    pub(crate) fn new(planned: impl IntoIterator<Item = PlannedRequest>, end: PlanEnd, cost: u64) -> Self {
+        let mut requests = PlannedRequests::default();
+        requests.extend(planned);
+        Self { requests, end, cost }
     }
 }
 

@@ -3,6 +3,7 @@
 mod answers;
 mod ends;
 mod placement;
+mod running;
 mod steps;
 mod zones;
 
@@ -19,6 +20,7 @@ use crate::plan::CommandPlan;
 use crate::status::NvmeStatus;
 use crate::target::{ControllerKey, NvmeTarget, TargetOffer};
 use crate::zones::ZoneReports;
+use running::RunningCommands;
 
 /// Data that a command moves, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +82,7 @@ pub struct HostQueue {
     offer: TargetOffer,
     link: Option<QueueLink>,
     opened: Option<usize>,
-    running: Vec<Option<RunningCommand>>,
+    running: RunningCommands,
     /// Commands with a request for the device.
     due: VecDeque<u32>,
     ends: VecDeque<CommandEnd>,
@@ -100,7 +102,7 @@ impl HostQueue {
             offer,
             link: None,
             opened: None,
-            running: Vec::new(),
+            running: RunningCommands::default(),
             due: VecDeque::new(),
             ends: VecDeque::new(),
             event_requests: VecDeque::new(),
@@ -130,7 +132,7 @@ impl HostQueue {
 
     /// Number of commands whose device works on them.
     pub fn running(&self) -> usize {
-        self.running.iter().flatten().count()
+        self.running.len()
     }
 
     /// Bytes held for commands in flight, with those that their answers will take.
@@ -165,9 +167,9 @@ impl HostQueue {
         }
     }
 
-    /// Bytes that a command will hold while it is under way, with its answer.
-    pub fn cost(&self, entry: &SubmissionEntry) -> u64 {
-        match self.transfer(entry) {
+    /// Bytes that a command that moves `transfer` will hold while it is under way, with its answer.
+    pub fn cost(&self, entry: &SubmissionEntry, transfer: Result<DataTransfer, NvmeStatus>) -> u64 {
+        match transfer {
             Ok(DataTransfer::FromHost(bytes) | DataTransfer::ToHost(bytes)) => {
                 u64::from(bytes) + if self.is_admin() { 0 } else { io::extra_cost(entry.opcode(), bytes) }
             }
@@ -185,8 +187,7 @@ impl HostQueue {
     pub fn begin(&mut self, entry: &SubmissionEntry, data: Vec<u8>) {
         self.take_entry();
         let id = entry.command_id();
-        let is_taken = self.running.iter().flatten().any(|running| running.entry.command_id() == id)
-            || self.event_requests.contains(&id);
+        let is_taken = self.running.has(id) || self.event_requests.contains(&id);
         let step = if is_taken { Err((NvmeStatus::ID_CONFLICT, 0)) } else { self.step(entry, &data) };
         match step {
             Ok(AdminStep::Done(result, data)) => self.succeed(id, result, data),
@@ -211,8 +212,8 @@ impl HostQueue {
             return Some(QueueEvent::Opened(place));
         }
         let tag = self.due.pop_front()?;
-        let running = self.running.get_mut(tag as usize)?.as_mut()?;
-        let request = running.plan.requests.pop_front()?;
+        let running = self.running.get_mut(tag)?;
+        let request = running.plan.requests.pop()?;
         Some(QueueEvent::Request(request.with_data(tag, &running.data)))
     }
 
@@ -265,13 +266,8 @@ impl HostQueue {
             zones: ZoneReports::default(),
         };
         self.held += running.cost();
-        let free = self.running.iter().position(Option::is_none);
-        let place = free.unwrap_or_else(|| {
-            self.running.push(None);
-            self.running.len() - 1
-        });
-        self.running[place] = Some(running);
-        self.due.push_back(place as u32);
+        let tag = self.running.insert(running);
+        self.due.push_back(tag);
     }
 }
 

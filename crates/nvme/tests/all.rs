@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod advertised;
+
 use outlast_nvme::{
     ConfigurationFacts, DataTransfer, DeviceAnswer, DeviceFailure, DeviceOp, DeviceRequest, HandleKind,
     HostQueue, LONGEST_TRANSFER, LostRange, NamespaceFacts, NvmeTarget, PlacementFacts, PortFacts,
@@ -175,7 +177,8 @@ proptest! {
             if entry.opcode() == 0x7F {
                 continue;
             }
-            let (cost, transfer) = (queue.cost(&entry), queue.transfer(&entry));
+            let transfer = queue.transfer(&entry);
+            let cost = queue.cost(&entry, transfer);
             let data = match transfer {
                 Ok(DataTransfer::FromHost(bytes)) => vec![fill & 3; bytes as usize],
                 _ => Vec::new(),

@@ -62,7 +62,7 @@ impl TcpConnection {
         self.alignment = (usize::from(alignment) + 1) * 4;
         let mut fields = vec![0, 0, 0, digests & 3];
         fields.extend((MAX_DATA as u32).to_le_bytes());
-        self.output.push(pdu::header(pdu::IC_RESP, 0, pdu::IC_BYTES, &fields));
+        self.output.push(&pdu::header(pdu::IC_RESP, 0, pdu::IC_BYTES, &fields));
         self.digests = Digests { header: digests & 1 != 0, data: digests & 2 != 0 };
         self.phase = LinkPhase::Open;
         Ok(())
@@ -121,23 +121,30 @@ impl TcpConnection {
                 continue;
             }
             if !data.is_empty() {
-                let mut fields = completion[12..14].to_vec();
-                fields.extend([0; 6]);
-                fields.extend((data.len() as u32).to_le_bytes());
-                self.send_unit(pdu::C2H_DATA, pdu::LAST, &fields, Some(data));
+                let mut fields = [0; pdu::FIELD_BYTES];
+                fields[..2].copy_from_slice(&completion[12..14]);
+                fields[8..12].copy_from_slice(&(data.len() as u32).to_le_bytes());
+                self.send_unit(pdu::C2H_DATA, pdu::LAST, fields, Some(data));
             }
-            self.send_unit(pdu::CAPSULE_RESP, 0, &completion, None);
+            self.send_unit(pdu::CAPSULE_RESP, 0, completion, None);
         }
     }
 
     /// Sends a unit of 24 bytes, with digests, and with data behind it.
-    pub(super) fn send_unit(&mut self, kind: u8, flags: u8, fields: &[u8], data: Option<Vec<u8>>) {
-        let mut unit = pdu::header(kind, flags, pdu::SHORT_BYTES, fields);
-        let digest_bytes = if self.digests.header { DIGEST_BYTES } else { 0 };
-        let mut length = pdu::SHORT_BYTES + digest_bytes;
-        let mut offset = 0;
+    pub(super) fn send_unit(
+        &mut self,
+        kind: u8,
+        flags: u8,
+        fields: [u8; pdu::FIELD_BYTES],
+        data: Option<Vec<u8>>,
+    ) {
+        let mut unit = [0; pdu::HEAD_BYTES];
+        (unit[0], unit[1], unit[2]) = (kind, flags, pdu::SHORT_BYTES as u8);
+        unit[pdu::COMMON_BYTES..pdu::SHORT_BYTES].copy_from_slice(&fields);
+        let head = pdu::SHORT_BYTES + if self.digests.header { DIGEST_BYTES } else { 0 };
+        let (mut offset, mut length) = (0, head);
         if let Some(data) = &data {
-            offset = length.next_multiple_of(self.alignment);
+            offset = head.next_multiple_of(self.alignment);
             length = offset + data.len();
             if self.digests.data {
                 unit[1] |= pdu::DATA_DIGEST;
@@ -149,16 +156,15 @@ impl TcpConnection {
         }
         pdu::set_lengths(&mut unit, offset, length);
         if self.digests.header {
-            let digest = crc32c::crc32c(&unit);
-            unit.extend(digest.to_le_bytes());
+            let digest = crc32c::crc32c(&unit[..pdu::SHORT_BYTES]);
+            unit[pdu::SHORT_BYTES..head].copy_from_slice(&digest.to_le_bytes());
         }
-        let Some(data) = data else { return self.output.push(unit) };
-        unit.resize(offset, 0);
+        let Some(data) = data else { return self.output.push(&unit[..head]) };
         let digest = self.digests.data.then(|| crc32c::crc32c(&data));
-        self.output.push(unit);
-        self.output.push(data);
+        self.output.push(&unit[..offset]);
+        self.output.push_data(data);
         if let Some(digest) = digest {
-            self.output.push(digest.to_le_bytes().to_vec());
+            self.output.push(&digest.to_le_bytes());
         }
     }
 }

@@ -23,8 +23,7 @@ impl RunningCommand {
 impl HostQueue {
     /// Takes the answer to the request `tag`: the command goes on with its next request, or ends.
     pub fn answer(&mut self, tag: u32, answer: DeviceAnswer) {
-        let place = tag as usize;
-        let Some(running) = self.running.get_mut(place).and_then(Option::as_mut) else { return };
+        let Some(running) = self.running.get_mut(tag) else { return };
         let failure = match answer {
             DeviceAnswer::Failed(failure) if running.is_past_action(failure) => None,
             DeviceAnswer::Failed(failure) => Some(failure),
@@ -65,7 +64,7 @@ impl HostQueue {
         if failure.is_none() && self.write_copy(tag) {
             return;
         }
-        if let Some(running) = self.running[place].take() {
+        if let Some(running) = self.running.take(tag) {
             self.end(running, failure);
         }
     }
@@ -123,18 +122,15 @@ impl HostQueue {
 
     /// Has the data that a Copy has read written, which ends the command; false for other commands.
     fn write_copy(&mut self, tag: u32) -> bool {
-        let Some(running) = self.running.get_mut(tag as usize).and_then(Option::as_mut) else { return false };
+        let Some(running) = self.running.get_mut(tag) else { return false };
         let PlanEnd::CopyTo { offset, fua, identifier } = running.plan.end else { return false };
         let cost = running.cost();
         running.data = std::mem::take(&mut running.gathered);
         let length = running.data.len() as u64;
         running.plan.end = PlanEnd::Nothing;
         running.plan.cost = cost.saturating_sub(length);
-        running.plan.requests.push_back(PlannedRequest {
-            offset,
-            length,
-            op: PlannedOp::Write { fua, identifier },
-        });
+        let op = PlannedOp::Write { fua, identifier };
+        running.plan.requests.extend([PlannedRequest { offset, length, op }]);
         self.held = self.held - cost + running.cost();
         self.due.push_back(tag);
         true

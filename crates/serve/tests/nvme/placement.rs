@@ -61,6 +61,11 @@ fn what_linux_asks_for_before_it_uses_handles_is_there() {
     assert_eq!(admin.run(WireCommand::new(0x0A, 0, [0x1D, 2, 0, 0, 0, 0])).unwrap_err(), 0x002, "group 2");
     let page = admin.run(WireCommand::new(0x1A, 1, [1023, 1, 0, 0, 0, 0]).returning(4096)).unwrap().1;
     assert_eq!((page[0], page[32]), (0b101, 0b101), "Identify and Data Placement are supported and enabled");
+    // Enabled with the endurance group, the directive can be neither enabled nor disabled by itself.
+    for is_enabled in [0, 1] {
+        let send = WireCommand::new(0x19, 1, [0, 1, 2 << 8 | is_enabled, 0, 0, 0]);
+        assert_eq!(admin.run(send).unwrap_err(), 0x002);
+    }
     // Two configurations: one handle, three handles; one reclaim group.
     let page = group_log(&mut admin, 0x20, 512);
     assert_eq!((word(&page, 0), word(&page, 4), page[18]), (1, 16 + 72 + 80, 1 << 7));
