@@ -148,3 +148,49 @@ def test_the_report_says_what_each_handle_cost(tmp_path: Path) -> None:
     page = outlast.run(tmp_path / "scenario.toml").report(tmp_path / "report.html").read_text()
     assert "Flexible data placement" in page and "Reclaim unit handles" in page
     assert "The host wrote through 3 of 3 handles" in page
+
+
+GROUPED = """\
+extends = "demo"
+[device.controller]
+flash_cores = 2
+[device.ftl]
+capacity = "2GiB"
+[[device.placement.configurations]]
+handles = ["initially-isolated", "initially-isolated"]
+reclaim_groups = 2
+[precondition]
+fill = "none"
+overwrite = "none"
+[run]
+warm_up = "0s"
+[workload.fio]
+file = "job.fio"
+"""
+
+
+def test_identifiers_of_a_job_name_handle_and_group(tmp_path: Path) -> None:
+    """Identifier 3 of two groups is the second handle in the second group; handle and group each have all of its bytes."""
+    (tmp_path / "grouped.toml").write_text(GROUPED)
+    (tmp_path / "job.fio").write_text("[a]\nrw=write\nbs=64k\nsize=64m\nfdp=1\nplids=3\n")
+    placement = outlast.run(tmp_path / "grouped.toml").summary["placement"]
+    assert [own["host_bytes"] for own in placement["handles"]] == [0, 64 << 20]
+    assert [own["placement_identifier"] for own in placement["handles"]] == [0, 2]
+    assert [own["host_bytes"] for own in placement["groups"]] == [0, 64 << 20]
+    assert [own["valid_bytes"] for own in placement["groups"]] == [0, 64 << 20]
+    assert all(own["most_bytes"] > 1 << 30 and own["elsewhere_bytes"] == 0 for own in placement["groups"])
+    page = outlast.run(tmp_path / "grouped.toml").report(tmp_path / "report.html").read_text()
+    assert "Reclaim groups" in page
+
+
+def test_what_does_not_go_with_groups_is_refused_with_value_and_limit(outlast: Outlast, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text("[a]\nrw=write\nsize=64m\nfdp=1\nplids=4\n")
+    groups, cache = "configurations[0].reclaim_groups = 4: must divide", "device.controller.write_cache = off: must be protected"
+    for here, there, said in (
+        ("", "", "plids=4: must be below the placement handles of the drive, 4"),
+        ("reclaim_groups = 2", "reclaim_groups = 4", groups),
+        ("flash_cores = 2", "flash_cores = 2\nwrite_cache = 'off'", cache),
+    ):
+        (tmp_path / "grouped.toml").write_text(GROUPED.replace(here, there) if here else GROUPED)
+        done = outlast("run", str(tmp_path / "grouped.toml"), "--out", str(tmp_path / "out"), check=False)
+        assert done.returncode == 2 and said in done.stderr, done.stderr

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::placement::with_handles;
+use crate::snapshot::{check_forgeries, read, written};
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, PlacementId, Tag};
@@ -14,6 +15,7 @@ use outlast_ssd::{GroupFigures, PlacementView, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
 use proptest::prelude::*;
+use support::life::begun;
 use support::torture::{configurations, frequencies, torture};
 use support::{command, tiny};
 
@@ -151,6 +153,32 @@ proptest! {
         if Ssd::new(config.clone(), seed).is_ok() {
             torture(&config, seed, 1000, cuts, 6);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_drive_with_groups_that_was_written_and_read_goes_on_as_if_it_had_not_been(
+        config in configurations(), groups in 2u16..5, seed: u64, before in 0u64..1000,
+        forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 20),
+    ) {
+        let config = with_groups(config, 2, groups, 1);
+        prop_assume!(Ssd::new(config.clone(), seed).is_ok());
+        let mut life = begun(config, seed);
+        life.go_on(before);
+        let bytes = written(&life.model.ssd);
+        let mut twin = life.with(read(&life.config, seed, &bytes).unwrap());
+        twin.model.ssd.self_check().unwrap();
+        prop_assert!(written(&twin.model.ssd) == bytes, "read and written again it is another");
+        check_forgeries(&life, seed, forgeries)?;
+        for one in [&mut life, &mut twin] {
+            one.go_on(400);
+        }
+        prop_assert!(written(&life.model.ssd) == written(&twin.model.ssd), "they have gone on differently");
+        twin.model.settle_down();
+        twin.model.read_everything();
     }
 }
 

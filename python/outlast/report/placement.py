@@ -20,6 +20,15 @@ COLUMNS = {
     "mixed with others": "mixed_bytes",
     "left in its reclaim unit": "remaining_bytes",
 }
+GROUP_COLUMNS = {
+    "group": "group",
+    "written by the host": "host_bytes",
+    "written by the drive": "media_bytes",
+    "write amplification": "write_amplification",
+    "went elsewhere": "elsewhere_bytes",
+    "data at the end": "valid_bytes",
+    "can hold": "most_bytes",
+}
 MOST_HANDLES = 4
 """Handles whose write amplification the terminal shows, the dearest first."""
 
@@ -36,7 +45,15 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     text += f", {rest} more below" if rest else ""
     if mixed := sum(own["mixed_bytes"] for own in figures["handles"]):
         text += f"; {size(mixed)} lie beside data of other handles"
-    return [("handles", f"{len(used)} of {len(figures['handles'])}", text)]
+    lines = [("handles", f"{len(used)} of {len(figures['handles'])}", text)]
+    if groups := figures.get("groups"):
+        named = [own for own in groups if own["host_bytes"]]
+        said = [f"group {own['group']} {own['write_amplification']:.3f}" for own in named]
+        text = f"write amplification: {', '.join(said)}" if said else "the host wrote nothing"
+        if elsewhere := sum(own["elsewhere_bytes"] for own in groups):
+            text += f"; {size(elsewhere)} found their group full"
+        lines.append(("reclaim groups", f"{len(named)} of {len(groups)}", text))
+    return lines
 
 
 def section(summary: dict[str, Any], over_time: Mapping[str, Any] | None = None) -> Section:
@@ -47,6 +64,8 @@ def section(summary: dict[str, Any], over_time: Mapping[str, Any] | None = None)
         made.add(_writes(figures["handles"]))
         made.add(mechanisms.handles(over_time or {}))
         made.cards.append(_table(figures["handles"]))
+        if groups := figures.get("groups"):
+            made.cards.append(_group_table(groups))
     return made
 
 
@@ -94,8 +113,6 @@ def _writes(handles: list[dict[str, Any]]) -> Figure | None:
 
 
 def _table(handles: list[dict[str, Any]]) -> str:
-    tips = {name: tip(f"placement.handles[0].{figure}") for name, figure in COLUMNS.items()}
-    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in tips.items())
     rows = []
     for own in handles:
         factor = own["write_amplification"]
@@ -107,10 +124,29 @@ def _table(handles: list[dict[str, Any]]) -> str:
             percent(own["mixed_bytes"] / own["valid_bytes"]) if own["valid_bytes"] else "",
             size(own["remaining_bytes"]),
         )
-        cells = "".join(f"<td>{value}</td>" for value in values)
-        rows.append(f'<tr><th scope="row">{own["handle"]}</th>{cells}</tr>')
+        rows.append((own["handle"], values))
+    return _card("Reclaim unit handles", "handles", COLUMNS, rows)
+
+
+def _group_table(groups: list[dict[str, Any]]) -> str:
+    rows = []
+    for own in groups:
+        factor = own["write_amplification"]
+        before = (size(own["host_bytes"]), size(own["media_bytes"]), "" if factor is None else short(factor))
+        rows.append((own["group"], (*before, *(size(own[name]) for name in list(GROUP_COLUMNS.values())[4:]))))
+    return _card("Reclaim groups", "groups", GROUP_COLUMNS, rows)
+
+
+def _card(heading: str, figures: str, columns: Mapping[str, str], rows: list[tuple[int, tuple[str, ...]]]) -> str:
+    """A table whose rows begin with a number; its columns are explained as the reference of `placement.figures` does."""
+    tips = {name: tip(f"placement.{figures}[0].{figure}") for name, figure in columns.items()}
+    head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in tips.items())
+    body = "".join(
+        f'<tr><th scope="row">{number}</th>{"".join(f"<td>{value}</td>" for value in values)}</tr>'
+        for number, values in rows
+    )
     return (
-        '<div class="card scroll"><h3>Reclaim unit handles</h3>'
+        f'<div class="card scroll"><h3>{heading}</h3>'
         '<table class="figures" style="height: auto"><thead><tr>'
-        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

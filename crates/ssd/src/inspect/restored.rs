@@ -37,6 +37,8 @@ impl Ssd {
         for core in &self.cores {
             core.ftl().check_restored()?;
         }
+        // Before anything asks for the place of a unit.
+        self.check_groups()?;
         check_restored_operations(&self.context, &self.cores)?;
         self.check_order_of_programs()?;
         self.check_host_ops()?;

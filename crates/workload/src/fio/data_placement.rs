@@ -1,7 +1,7 @@
 //! Placement identifiers of a job's writes: the keys `fdp`, `dataplacement`, `plids`, `plid_select` and `dp_scheme`.
 //!
 //! Source: fio 3.41, `dataplacement.c`, `options.c` and HOWTO. Placement identifiers of flexible data placement are the indices of the list that the
-//! namespace has of them, since a drive has one reclaim group.
+//! namespace has of them, as those of `plids` are in fio: of each handle in every reclaim group.
 
 use super::job_plan::JobPlan;
 use super::rand::{RandomStream, TauswortheRng};
