@@ -249,7 +249,7 @@ def test_what_never_fails_is_never_lost() -> None:
 
 def test_one_drive_without_parity_is_lost_when_it_fails() -> None:
     for code in ({"kind": "copies", "copies": 1}, {"data": 1, "parity": 0}):
-        group = fleet.study(small(code=code, drive={"afr": 0.02}))["loss_by_year"][0]["group"]
+        group = fleet.study(small(drive={"afr": 0.02}) | {"code": code})["loss_by_year"][0]["group"]
         assert group["mean"] == pytest.approx(0.02, rel=1e-12)
 
 

@@ -86,7 +86,14 @@ def test_mirrors_are_lost_by_a_time() -> None:
     """One pair is a group of two that survives one; many pairs are lost as often as any of them."""
     pair = models.loss_by(YEAR, 2, 1, 1e6, 24.0, parallel_repair=True)
     assert models.loss_by_mirrors(YEAR, 2, 2, 1e6, 24.0) == pytest.approx(pair, rel=1e-12)
-    assert models.loss_by_mirrors(YEAR, 64, 2, 1e6, 24.0) == pytest.approx(32 * pair, rel=1e-3)
+    assert models.loss_by_mirrors(YEAR, 64, 2, 1e6, 24.0) == pytest.approx(-np.expm1(32 * np.log1p(-pair)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("copies", "sets", "mttr"), [(2, 8, 300.0), (3, 3, 100.0), (4, 2, 2000.0)])
+def test_sets_of_copies_are_lost_independently(copies: int, sets: int, mttr: float) -> None:
+    one = models.loss_by(YEAR, copies, copies - 1, 1e5, mttr, parallel_repair=True, read_failure=1e-3)
+    found = models.loss_by_mirrors(YEAR, copies * sets, copies, 1e5, mttr, read_failure=1e-3)
+    assert found == pytest.approx(1.0 - (1.0 - one) ** sets, rel=1e-9)
 
 
 def test_backblaze_and_poisson() -> None:

@@ -148,6 +148,7 @@ impl FleetPlan {
                     "contagions": tally.contagions,
                     "retirements": tally.retirements,
                     "pieces_rebuilt": tally.pieces_rebuilt,
+                    "pieces_along": tally.pieces_along,
                     "hours_at_level": tally.hours_at_level,
                     "group_hours_degraded": tally.group_hours_degraded,
                     "events": tally.events,

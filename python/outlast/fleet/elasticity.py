@@ -7,8 +7,9 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
+from outlast.errors import OutlastError
 from outlast.fleet.plan import Planned, planned
-from outlast.fleet.rare import losses
+from outlast.fleet.rare import Found, losses
 from outlast.fleet.reading import Settings
 
 STEP = 1.25
@@ -74,10 +75,19 @@ def of(fleet: Planned, tell: Callable[[str, int], None] | None = None) -> list[d
     for number, (name, change) in enumerate(knobs(fleet.settings)):
         if tell is not None:
             tell("elasticities", number)
-        up, down = (losses(planned(change(factor), fleet.layout), quick=True) for factor in (STEP, 1.0 / STEP))
-        if up.mean[-1] <= 0.0 or down.mean[-1] <= 0.0:
+        (above, up), (below, down) = _end(fleet, change, STEP), _end(fleet, change, 1.0 / STEP)
+        step = log(above / below)
+        if step == 0.0 or up.mean[-1] <= 0.0 or down.mean[-1] <= 0.0:
             continue
-        slope = log(up.mean[-1] / down.mean[-1]) / (2.0 * log(STEP))
+        slope = log(up.mean[-1] / down.mean[-1]) / step
         spread = sum((each.high[-1] - each.mean[-1]) / each.mean[-1] for each in (up, down)) / 2.0
-        rows.append({"setting": name, "elasticity": slope, "chance": spread / (2.0 * log(STEP))})
+        rows.append({"setting": name, "elasticity": slope, "chance": spread / step})
     return sorted(rows, key=lambda row: -abs(row["elasticity"]))
+
+
+def _end(fleet: Planned, change: Callable[[float], Settings], factor: float) -> tuple[float, Found]:
+    """Losses with a setting changed by a factor; by 1 where a fleet is none with that, or takes too many events."""
+    try:
+        return factor, losses(planned(change(factor), fleet.layout), quick=True)
+    except OutlastError:
+        return 1.0, losses(fleet, quick=True)

@@ -18,6 +18,8 @@ from outlast.fleet.rebuilds import check_at_once, read_failure_of, rebuild_hours
 
 LEAST_FRAILTY = 1e-9
 """Variance below which all batches are alike."""
+LEAST_REPAIR_HOURS = 1e-6
+"""Least hours of detection and rebuild: in a hundred years, moments are a ten-thousandth of that apart."""
 MOST_DRIVES = 4_000_000
 MOST_PIECES = 64_000_000
 
@@ -36,36 +38,40 @@ class Planned:
     piece_bytes: float
     data_pieces: int
     """Pieces whose bytes are the user's."""
-    read_pieces: int
-    """Pieces that the rebuild of one reads."""
+    read_pieces: float
+    """Pieces that the rebuild of one reads, in the mean over the pieces of a group."""
     read_failure: float
     mean_frailty: float
     sharing: dict[str, Any] | None
     """Bandwidth that rebuilds at one time share; None if each is as fast as alone."""
 
 
-def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, int, int]:
+def code_of(settings: Settings) -> tuple[dict[str, Any], int, int, float, int]:
     """The code for the core; pieces of a group, those with data, those a rebuild reads, how many may be missing."""
     said = settings["code"]
     kind = said["kind"]
     if kind == "copies":
         copies = said["copies"]
-        return {"kind": "mds", "data": 1, "parity": copies - 1}, copies, 1, 1, copies - 1
+        return {"kind": "mds", "data": 1, "parity": copies - 1}, copies, 1, 1.0, copies - 1
     if kind == "rs":
         data, parity = said["data"], said["parity"]
-        found = ({"kind": "mds", "data": data, "parity": parity}, data + parity, data, data, parity)
+        found = ({"kind": "mds", "data": data, "parity": parity}, data + parity, data, float(data), parity)
     elif kind == "lrc":
         data, local, parities = said["data"], said["local"], said["global"]
         if data % local:
             raise settings.refused("code.local", local, f"must divide data = {data}")
         code = {"kind": "lrc", "data": data, "local": local, "global": parities}
-        found = (code, data + local + parities, data, data // local, parities + 1)
+        width = data + local + parities
+        # A global parity is made of all data, any other piece of those in its local group.
+        read = ((data + local) * data / local + parities * data) / width
+        found = (code, width, data, read, parities + 1)
     else:
         rows, columns, row, column = (said[key] for key in ("rows", "columns", "row_parity", "column_parity"))
         if row >= columns or column >= rows:
             raise settings.refused("code.row_parity", row, "must be below columns, and column_parity below rows")
         code = {"kind": "product", "rows": rows, "columns": columns, "row_parity": row, "column_parity": column}
-        found = (code, rows * columns, (rows - column) * (columns - row), columns - row, (row + 1) * (column + 1) - 1)
+        kept = float(columns - row)
+        found = (code, rows * columns, (rows - column) * (columns - row), kept, (row + 1) * (column + 1) - 1)
     if found[1] > 64:
         raise settings.refused("code.kind", kind, f"a group has {found[1]} pieces: at most 64")
     return found
@@ -136,6 +142,10 @@ def planned(settings: Settings, layout: Layout | None = None) -> Planned:
     hazard = drives.hazard_of(settings)
     piece_bytes = layout.piece_bytes or said["capacity"] * said["used"] / layout.pieces_of_drive
     hours, sharing = rebuild_hours(settings, layout, piece_bytes, read_pieces)
+    if hours + repair["detection_hours"] < LEAST_REPAIR_HOURS:
+        place = "hours" if repair["hours"] else "drive_mb_s"
+        limit = f"makes a repair last {hours:.3g} h: at least {LEAST_REPAIR_HOURS:g}, detection_hours included"
+        raise settings.refused(f"repair.{place}", repair[place], limit)
     read_failure = read_failure_of(settings, piece_bytes, read_pieces)
     frailty, batch = _batches(settings, layout.drives)
     if sharing is not None:

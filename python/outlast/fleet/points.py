@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast import foreign, tables
 from outlast.errors import OutputError, ScenarioError
-from outlast.fleet.reading import FleetLike, Settings, read, with_changes
+from outlast.fleet.reading import FleetLike, Settings, read, with_changes, without_effect
 from outlast.fleet.study import SCHEMA, study
 from outlast.printable import printable
 
@@ -41,10 +41,12 @@ def sweep(
     points = list(product(*vary.values()))
     if not 1 <= len(points) <= MOST_POINTS:
         raise ScenarioError(f"{settings.source}: {len(points)} points: must be 1 to {MOST_POINTS}")
-    wholes = [
-        with_changes(settings, tuple(f"{name}={json.dumps(value)}" for name, value in zip(vary, values, strict=True)))
-        for values in points
-    ]
+    changes = [tuple(f"{name}={json.dumps(value)}" for name, value in zip(vary, each, strict=True)) for each in points]
+    wholes = [with_changes(settings, each, idle=True) for each in changes]
+    for name in vary:
+        idle = [without_effect(whole.tables, name) for whole in wholes]
+        if all(idle):
+            raise ScenarioError(f"{settings.source}: {name}: {idle[0]}, in no point of the sweep")
     results = []
     for number, (values, whole) in enumerate(zip(points, wholes, strict=True)):
         if tell is not None:

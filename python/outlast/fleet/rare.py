@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from outlast import models
+from outlast.fleet import loss_causes
 from outlast.fleet.layout import YEAR_HOURS
 from outlast.fleet.lives import Lives, Z, check_events, wilson
 from outlast.fleet.plan import Planned
@@ -93,7 +94,7 @@ def losses(fleet: Planned, *, quick: bool = False) -> Found:
         raise fleet.settings.refused("study.engine", engine, f"no chain describes this fleet: {'; '.join(against)}")
     if engine == "exact" or (engine in ("auto", "crude") and not against):
         mean = exact(fleet)
-        return Found("exact", "one Markov chain describes each group", mean, mean, mean)
+        return Found("exact", "one Markov chain describes each group", mean, mean, mean, loss_causes.of_chain(fleet))
     check_events(fleet)
     method = "biasing" if engine == "biasing" else "splitting"
     asked = engine in ("splitting", "biasing")

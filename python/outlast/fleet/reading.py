@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -130,7 +130,31 @@ def _short(text: str) -> str:
     return printable(text, keep="")[:80]
 
 
-def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mapping[str, int]) -> Settings:
+def without_effect(tables: Mapping[str, Any], place: str) -> str:
+    """Reason why a setting that is given has no effect beside the others; empty if it has one, or is off."""
+    table, _, name = place.rpartition(".")
+    if table not in TABLES or not tables[table][name]:
+        return ""
+    for condition in TABLES[table][name].when:
+        other, _, wanted = condition.removeprefix("!").partition("=")
+        value = tables[other.partition(".")[0]][other.partition(".")[2]]
+        holds = value in wanted.split("|") if wanted else bool(value)
+        if holds != condition.startswith("!"):
+            continue
+        if wanted:
+            return f"has no effect with {other} = {value}"
+        return f"has no effect {'beside' if holds else 'without'} {other}"
+    return ""
+
+
+def _checked(
+    content: Mapping[str, Any],
+    source: str,
+    folder: Path,
+    lines: Mapping[str, int],
+    asked: Collection[str] | None = None,
+) -> Settings:
+    """Settings of a content. Those `asked`, by default all that it has, must have an effect beside the others."""
     given: set[str] = set()
     said = content
     content = presets.beneath(content, source)
@@ -148,10 +172,14 @@ def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mappi
             if name not in keys:
                 raise unknown(place, str(name), [*keys] if place else [*keys, *TABLES, *LISTS])
             given.add(f"{place}{name}")
-        return {
+        values = {
             name: _value(source, lines, f"{place}{name}", found[name], key) if name in found else key.default
             for name, key in keys.items()
         }
+        for name, key in keys.items():
+            if key.required and name not in found:
+                raise _refused(source, lines, f"{place}{name}", "absent", "must be given")
+        return values
 
     whole: dict[str, Any] = table("", {k: v for k, v in content.items() if k not in TABLES and k not in LISTS}, TOP)
     for name, keys in TABLES.items():
@@ -163,6 +191,11 @@ def _checked(content: Mapping[str, Any], source: str, folder: Path, lines: Mappi
         if len(found) > MOST_ROWS:
             raise _refused(source, lines, name, len(found), f"must be at most {MOST_ROWS} tables")
         whole[name] = [table(f"{name}[{index}].", each, keys) for index, each in enumerate(found)]
+    own = (f"{name}.{key}" for name in TABLES if name in said for key in said[name])
+    for place in own if asked is None else asked:
+        if reason := without_effect(whole, place):
+            name, _, key = place.partition(".")
+            raise _refused(source, lines, place, whole[name][key], reason)
     return Settings(whole, frozenset(given), source, folder, lines, said)
 
 
@@ -206,13 +239,18 @@ def _size(value: Any) -> Any:
     return float(found[1]) * SIZES[found[2]] if found[2] in SIZES else value
 
 
-def with_changes(settings: Settings, changes: tuple[str, ...]) -> Settings:
-    """Settings with single ones changed, as `--set drive.afr=0.02` says them: numbers, `true`, `false`, or text."""
+def with_changes(settings: Settings, changes: tuple[str, ...], *, idle: bool = False) -> Settings:
+    """Settings with single ones changed, as `--set drive.afr=0.02` says them: numbers, `true`, `false`, or text.
+
+    A change that has no effect is refused, unless `idle`; settings of the file may lose theirs by a change.
+    """
     if not changes:
         return settings
     content = {name: dict(said) if isinstance(said, Mapping) else said for name, said in settings.content.items()}
+    names = []
     for change in changes:
         name, equals, text = change.partition("=")
+        names.append(name.strip())
         table, _, key = name.strip().rpartition(".")
         if not equals or not name.strip():
             raise ScenarioError(f"--set {_short(change)}: must be NAME=VALUE such as drive.afr=0.02")
@@ -224,4 +262,4 @@ def with_changes(settings: Settings, changes: tuple[str, ...]) -> Settings:
         if not isinstance(where, dict):
             raise ScenarioError(f"--set {_short(change)}: {_short(table)} is no table of settings")
         where[key] = value
-    return _checked(content, settings.source, settings.folder, {})
+    return _checked(content, settings.source, settings.folder, {}, [] if idle else names)

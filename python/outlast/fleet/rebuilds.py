@@ -15,7 +15,7 @@ MOST_AT_ONCE = 30
 
 
 def rebuild_hours(
-    settings: Settings, layout: Layout, piece_bytes: float, read_pieces: int
+    settings: Settings, layout: Layout, piece_bytes: float, read_pieces: float
 ) -> tuple[float, dict[str, Any] | None]:
     """Hours of the rebuild of one drive while nothing else is rebuilt, and what others take of the same bandwidths.
 
@@ -69,7 +69,7 @@ def check_at_once(
         raise settings.refused(f"repair.{key}", settings["repair"][key], limit)
 
 
-def read_failure_of(settings: Settings, piece_bytes: float, read_pieces: int) -> float:
+def read_failure_of(settings: Settings, piece_bytes: float, read_pieces: float) -> float:
     """Probability that the rebuild of a piece on which all depends meets unreadable data.
 
     Bits fail when read (Reparo, Equation 2), and latent errors have appeared since the last scrub, half of its interval

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import expm1, log1p, log10
 from typing import Any
 
-from outlast.fleet import elasticity
+from outlast.fleet import elasticity, loss_causes
 from outlast.fleet.lives import Lives, played, wilson
 from outlast.fleet.outages import unavailable
 from outlast.fleet.plan import Planned, planned, scope_sizes
@@ -80,7 +80,7 @@ def _result(plan: Planned, found: Found, lives: Lives) -> dict[str, Any]:
         "bytes_of_a_loss": group_bytes,
         "object_nines_a_year": _nines(last / years),
         "mttdl_over_years": _ratio(groups * last),
-        "causes": _causes(found, lives),
+        "causes": loss_causes.named(plan, _causes(found, lives)),
         "life": _life(plan, lives),
     }
     if preset is not None:
@@ -138,23 +138,20 @@ def _ratio(expected: float) -> float | None:
 
 
 def _causes(found: Found, lives: Lives) -> dict[str, float]:
-    """Shares of what the last failure of a loss was due to; of the chain, by the share of unreadable data."""
-    if found.causes:
-        return dict(sorted(found.causes.items()))
-    if lives.causes:
-        total = sum(lives.causes.values())
-        return {name: count / total for name, count in sorted(lives.causes.items())}
-    return {}
+    """Shares of what the last failure of a loss was due to."""
+    total = sum(lives.causes.values())
+    return found.causes or {name: count / total for name, count in lives.causes.items()}
 
 
 def _life(plan: Planned, lives: Lives) -> dict[str, Any]:
     """Events of a year of the fleet, in the mean."""
     counts, years = lives.counts, plan.settings["years"] * lives.count
     hours = counts["hours_at_level"]
-    rebuilt = counts["pieces_rebuilt"] / years
+    rebuilt, along = counts["pieces_rebuilt"] / years, counts["pieces_along"] / years
     said = plan.settings["drive"]
     of_die = plan.piece_bytes * plan.layout.pieces_of_drive / said["dies"]
     traffic = (rebuilt * plan.piece_bytes + counts["dies_repaired"] / years * of_die) * (plan.read_pieces + 1)
+    traffic -= along * plan.piece_bytes * plan.read_pieces
     failures = sum(counts["failures_by_age"]) + sum(counts["bursts"]) + counts["contagions"]
     groups = plan.layout.count
     return {

@@ -68,7 +68,10 @@ def loss_by_mirrors(
     *,
     read_failure: ArrayLike = 0.0,
 ) -> Result:
-    """Probability that RAID-10 has lost data by `time`: the chain of `mttdl_mirrors()`, solved as in `loss_by()`."""
+    """Probability that RAID-10 has lost data by `time`: the chain of `mttdl_mirrors()`, solved as in `loss_by()`.
+
+    Exact where devices are a multiple of the copies: sets of copies are then lost independently of each other.
+    """
     table, shape = columns(
         devices=devices,
         copies=copies,
@@ -77,7 +80,13 @@ def loss_by_mirrors(
         read_failure=read_failure,
         time=time,
     )
-    return shaped(_core.model_loss_by_mirrors(table), shape)
+    devices, copies = table[0], table[1]
+    # Sets that do not overlap are lost independently of each other: the chain of one of them is exact.
+    apart = (copies >= 2) & (devices >= copies) & (np.fmod(devices, np.maximum(copies, 1.0)) == 0.0)
+    one = _core.model_loss_by_mirrors([np.where(apart, copies, devices), *table[1:]])
+    sets = np.where(apart, devices / np.maximum(copies, 1.0), 1.0)
+    with np.errstate(divide="ignore"):
+        return shaped(-np.expm1(sets * np.log1p(-np.asarray(one))), shape)
 
 
 def chain_loss_by(rates: ArrayLike, loss: ArrayLike, time: float, steps: int = 1) -> Floats:

@@ -138,6 +138,8 @@ class _PlanReader:
         known = ("name", "years", "simulated", "energy_price", "drives", "layout", "workload")
         self._known(content, known, "")
         drives = self._drives(self._table(content, "drives"))
+        if "energy_price" in content and drives.watts is None:
+            raise self._refusal("energy_price", content["energy_price"], "has no effect without drives.watts")
         rows = content.get("layout", [{"level": level} for level in ("raid5", "raid6", "raid10")])
         if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
             raise self._refusal("layout", rows, "must be one or more tables, each headed [[layout]]")
@@ -161,6 +163,9 @@ class _PlanReader:
         self._known(table, tuple(DriveOffer.__dataclass_fields__), place)
         if "tbw" in table and "dwpd" in table:
             raise self._refusal(f"{place}dwpd", table["dwpd"], "cannot stand beside tbw: give one of the two")
+        for name, needs in (("warranty_years", "dwpd"), ("currency", "price")):
+            if name in table and needs not in table:
+                raise self._refusal(place + name, table[name], f"has no effect without drives.{needs}")
         preset = self._text(table, place, "preset", None)
         return DriveOffer(
             preset=preset,
@@ -236,8 +241,8 @@ class _PlanReader:
 
     def _text(self, table: Mapping[str, Any], place: str, name: str, default: str | None) -> str:
         value = table.get(name, default)
-        if not isinstance(value, str) or not value:
-            raise self._refusal(place + name, value, "must be a text")
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self._refusal(place + name, value, "must be a text of one line")
         return value
 
     def _whole(

@@ -104,8 +104,8 @@ def notes(plan: LayoutPlan) -> list[str]:
         f"that of the share that was done by then: {done}.",
         f"Loss of data: Markov chains with an MTTF of {short(drives.mttf_hours)} hours"
         f"{' (assumed)' if drives.mttf_hours == MTTF_HOURS else ''} and {tiny(drives.uber)} unreadable bits per bit"
-        f"{' (assumed)' if drives.uber == UBER else ''}. Failures are independent; human error, fire and "
-        "faults of firmware are not included.",
+        f"{' (assumed)' if drives.uber == UBER else ''}; failed drives are rebuilt in parallel. Failures are "
+        "independent; human error, fire and faults of firmware are not included.",
     ]
     if drives.rated_bytes is None:
         found.append("Endurance: the plan names no TBW and no DWPD, so what is left of it is not computed.")

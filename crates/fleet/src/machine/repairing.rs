@@ -13,7 +13,7 @@ impl FleetMachine<'_> {
             // Lazily: groups that miss too little wait, and one that has come to miss enough is repaired with all that it misses.
             let misses = |piece: &u32| self.missing[self.group_of(*piece)].count_ones();
             order.retain(|piece| misses(piece) >= repair.threshold);
-            let width = fleet.plan.code.pieces();
+            let (width, own) = (fleet.plan.code.pieces(), order.len());
             for piece in order.clone() {
                 let first = piece / width * width;
                 let waiting = (first..first + width).filter(|&other| {
@@ -23,6 +23,7 @@ impl FleetMachine<'_> {
                 });
                 order.extend(waiting.collect::<Vec<u32>>());
             }
+            self.tally.pieces_along += (order.len() - own) as u64;
         }
         if order.is_empty() {
             return;

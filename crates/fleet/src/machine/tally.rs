@@ -43,6 +43,8 @@ pub struct FleetTally {
     pub retirements: u64,
     /// Pieces that were rebuilt; those of a failed die that its drive repaired are none.
     pub pieces_rebuilt: u64,
+    /// Pieces that are rebuilt from what is read for another one of their group, as lazy repair does.
+    pub pieces_along: u64,
     /// Hours during which some group missed 0, 1, 2, … pieces at the most.
     pub hours_at_level: Vec<f64>,
     /// Groups times hours in which they missed a piece.
