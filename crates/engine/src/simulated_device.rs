@@ -141,7 +141,7 @@ impl SimulatedDevice for Ssd {
     }
 
     fn fill(&mut self, first: u64, end: u64) -> Result<(), Outcome> {
-        (first..end).try_for_each(|unit| self.write_unit_untimed(unit, 0))
+        self.write_range_untimed(first..end)
     }
 
     /// Writes everything, core by core, if there are several flash cores; nothing otherwise.

@@ -7,7 +7,7 @@
 //! Only dies of flash with two passes keep anything here, and it is looked at for programs only.
 
 use crate::die::DiePhase;
-use crate::flash::{DieEvent, Flash};
+use crate::flash::{DieContext, DieEvent, Flash};
 use crate::op::{DieQueue, FlashOp};
 use crate::op_kind::FlashOpKind;
 use outlast_media::TwoPassConfig;
@@ -82,16 +82,11 @@ impl DiePasses {
     }
 }
 
-impl<T: Copy> Flash<T> {
+impl<T: Copy> DieContext<T> {
     /// True if programs in the first mode take two passes.
     #[inline]
-    pub fn has_passes(&self) -> bool {
+    pub(crate) fn has_passes(&self) -> bool {
         !self.passes.is_empty()
-    }
-
-    /// Program units of a block from one operation to the one whose coarse pass its fine pass follows; 0: there is one pass.
-    pub fn pass_distance(&self) -> u32 {
-        self.pass_rules.map_or(0, |rules| rules.config.distance)
     }
 
     /// Notes `op`, which has been submitted to `queue` of `die`, if it is a program in two passes.
@@ -115,6 +110,19 @@ impl<T: Copy> Flash<T> {
             (false, false) => whole,
         }
     }
+}
+
+impl<T: Copy> Flash<T> {
+    /// True if programs in the first mode take two passes.
+    #[inline]
+    pub fn has_passes(&self) -> bool {
+        self.context.has_passes()
+    }
+
+    /// Program units of a block from one operation to the one whose coarse pass its fine pass follows; 0: there is one pass.
+    pub fn pass_distance(&self) -> u32 {
+        self.context.pass_rules.map_or(0, |rules| rules.config.distance)
+    }
 
     /// Ends the coarse pass of the program that is about to end on `die`, which is free then; `None` if it is no coarse pass.
     #[inline(never)]
@@ -124,7 +132,7 @@ impl<T: Copy> Flash<T> {
         if state.phase != DiePhase::Array {
             return None;
         }
-        let own = self.passes[die.index()].ops.iter_mut().find(|own| own.op == op)?;
+        let own = self.context.passes[die.index()].ops.iter_mut().find(|own| own.op == op)?;
         if own.stage != PassStage::Coarse {
             return None;
         }
@@ -132,46 +140,46 @@ impl<T: Copy> Flash<T> {
         let queue = own.queue;
         state.count_whole_work(FlashOpKind::Program);
         state.release(now);
-        self.update_accounts(move |accounts| accounts.rest_die(now, die));
+        self.context.update_accounts(move |accounts| accounts.rest_die(now, die));
         if matches!(queue, DieQueue::Internal(_)) {
             self.end_internal(now);
         }
         self.queue_fine_passes(die);
-        Some(DieEvent::Passed(self.ops[op]))
+        Some(DieEvent::Passed(self.context.ops[op]))
     }
 
     /// Program `op` of `die` has ended: those after it in its block may follow.
     #[cold]
     pub(crate) fn leave_passes(&mut self, die: DieId, op: u32) {
-        self.passes[die.index()].ops.retain(|own| own.op != op);
+        self.context.passes[die.index()].ops.retain(|own| own.op != op);
         self.queue_fine_passes(die);
     }
 
     /// Queues the fine passes of `die` whose turn it is: one of each block at most.
     fn queue_fine_passes(&mut self, die: DieId) {
-        let Some(rules) = self.pass_rules else { return };
+        let Some(rules) = self.context.pass_rules else { return };
         while let Some(index) = self.next_fine_pass(die, rules) {
-            let own = &mut self.passes[die.index()].ops[index];
+            let own = &mut self.context.passes[die.index()].ops[index];
             own.stage = PassStage::Fine;
             let (op, queue) = (own.op, own.queue);
-            self.dies[die].list(queue).push_front(&mut self.ops, op);
+            self.dies[die].list(queue).push_front(&mut self.context.ops, op);
         }
     }
 
     /// The program between its passes that is the first of its block on `die` and whose fine pass may go now.
     fn next_fine_pass(&self, die: DieId, rules: PassRules) -> Option<usize> {
-        let ops = &self.passes[die.index()].ops;
+        let ops = &self.context.passes[die.index()].ops;
         let goes = |own: &PassedOp| {
-            let (block, row) = (self.ops[own.op].block, self.ops[own.op].row());
-            let mut others = ops.iter().filter(|other| self.ops[other.op].block == block);
-            if others.clone().any(|other| self.ops[other.op].row() < row) {
+            let (block, row) = (self.context.ops[own.op].block, self.context.ops[own.op].row());
+            let mut others = ops.iter().filter(|other| self.context.ops[other.op].block == block);
+            if others.clone().any(|other| self.context.ops[other.op].row() < row) {
                 return false;
             }
             let is_followed = |other: &PassedOp| {
-                other.stage != PassStage::Coarse && self.ops[other.op].row() >= row + rules.rows
+                other.stage != PassStage::Coarse && self.context.ops[other.op].row() >= row + rules.rows
             };
             let awaits = |other: &PassedOp| {
-                let at = self.ops[other.op].row();
+                let at = self.context.ops[other.op].row();
                 other.stage == PassStage::Coarse && at > row && at <= row + rules.rows
             };
             others.clone().any(is_followed) || own.is_last && !others.any(awaits)
@@ -182,11 +190,11 @@ impl<T: Copy> Flash<T> {
     /// Nothing is to follow the programs of block `block` of `die` that have been submitted: the fine passes of the last ones wait for none. True if
     /// one has become due: the die is to be [woken](Flash::wake).
     pub fn close_passes(&mut self, die: DieId, block: BlockId) -> bool {
-        let Some(own) = self.passes.get_mut(die.index()) else { return false };
-        for own in own.ops.iter_mut().filter(|own| self.ops[own.op].block == block) {
+        let Some(own) = self.context.passes.get_mut(die.index()) else { return false };
+        for own in own.ops.iter_mut().filter(|own| self.context.ops[own.op].block == block) {
             own.is_last = true;
         }
-        let waits = |flash: &Self| flash.passes[die.index()].between().count();
+        let waits = |flash: &Self| flash.context.passes[die.index()].between().count();
         let before = waits(self);
         self.queue_fine_passes(die);
         waits(self) != before
@@ -194,22 +202,22 @@ impl<T: Copy> Flash<T> {
 
     /// Blocks of `die` that programs in two passes are under way in.
     pub fn blocks_in_passes(&self, die: DieId) -> Vec<BlockId> {
-        let ops = self.passes.get(die.index()).into_iter().flat_map(DiePasses::all);
-        let mut blocks: Vec<BlockId> = ops.map(|op| self.ops[op].block).collect();
+        let ops = self.context.passes.get(die.index()).into_iter().flat_map(DiePasses::all);
+        let mut blocks: Vec<BlockId> = ops.map(|op| self.context.ops[op].block).collect();
         blocks.dedup();
         blocks
     }
 
     /// The programs, by die, whose fine pass waits for something that has not been submitted.
     pub fn open_passes(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
-        let rows = self.pass_rules.map_or(0, |rules| rules.rows);
-        self.dies.indices().zip(&self.passes).flat_map(move |(die, passes)| {
+        let rows = self.context.pass_rules.map_or(0, |rules| rules.rows);
+        self.dies.indices().zip(&self.context.passes).flat_map(move |(die, passes)| {
             let is_open = move |own: &&PassedOp| {
-                let (block, row) = (self.ops[own.op].block, self.ops[own.op].row());
-                let follows = |op: u32| self.ops[op].block == block && self.ops[op].row() >= row + rows;
+                let (block, row) = (self.context.ops[own.op].block, self.context.ops[own.op].row());
+                let follows = |op: u32| self.context.ops[op].block == block && self.context.ops[op].row() >= row + rows;
                 !own.is_last && own.stage != PassStage::Fine && !passes.all().any(follows)
             };
-            passes.ops.iter().filter(is_open).map(move |own| (die, &self.ops[own.op]))
+            passes.ops.iter().filter(is_open).map(move |own| (die, &self.context.ops[own.op]))
         })
     }
 
@@ -218,16 +226,16 @@ impl<T: Copy> Flash<T> {
     /// # Errors
     /// The first that is not.
     pub(crate) fn check_passes(&self, taken: &[bool]) -> Result<(), String> {
-        if self.passes.is_empty() == self.pass_rules.is_some()
-            || !self.passes.is_empty() && self.passes.len() != self.dies.len()
+        if self.context.passes.is_empty() == self.context.pass_rules.is_some()
+            || !self.context.passes.is_empty() && self.context.passes.len() != self.dies.len()
         {
-            return Err(format!("{} dies program in two passes", self.passes.len()));
+            return Err(format!("{} dies program in two passes", self.context.passes.len()));
         }
-        for (die, passes) in self.dies.indices().zip(&self.passes) {
+        for (die, passes) in self.dies.indices().zip(&self.context.passes) {
             for (index, own) in passes.ops.iter().enumerate() {
                 let is_there = taken.get(own.op as usize).copied().unwrap_or(false)
-                    && self.ops[own.op].kind() == FlashOpKind::Program
-                    && self.ops[own.op].mode() == ModeId::FIRST
+                    && self.context.ops[own.op].kind() == FlashOpKind::Program
+                    && self.context.ops[own.op].mode() == ModeId::FIRST
                     && passes.ops[..index].iter().all(|other| other.op != own.op);
                 if !is_there || own.queue == DieQueue::Reads {
                     return Err(format!("operation {} of die {die} does not go in two passes", own.op));

@@ -2,9 +2,10 @@
 //! threads there are is for the caller to say.
 
 use crate::ssd::Ssd;
-use outlast_device::Op;
+use outlast_device::{Op, Outcome};
 use outlast_ftl::Ftl;
 use outlast_units::{CoreId, IndexVec, Lpn, Stream};
+use std::ops::Range;
 
 /// Units looked up together before the first of them is written: enough loads in flight to hide each miss of the cache behind the others.
 const LOOKED_UP: usize = 64;
@@ -80,13 +81,57 @@ impl Ssd {
     }
 
     fn write_in_order(&mut self, units: &[u64]) -> Result<(), usize> {
-        let mut written = 0usize;
+        let mut written = 0;
         for units in units.chunks(LOOKED_UP) {
             self.touch_untimed(units);
-            for &unit in units {
-                self.write_unit_untimed(unit, 0).map_err(|_| written)?;
-                written += 1;
-            }
+            self.write_each(units.iter().copied()).map_err(|more| written + more)?;
+            written += units.len();
+        }
+        Ok(())
+    }
+
+    /// Writes the whole mapping units of a range at once, in order, as [`Ssd::write_unit_untimed`] does one after the other.
+    ///
+    /// # Errors
+    /// [`Outcome::ReadOnly`] when the drive is worn out.
+    ///
+    /// # Panics
+    /// If a unit lies beyond the capacity.
+    pub fn write_range_untimed(&mut self, units: Range<u64>) -> Result<(), Outcome> {
+        self.write_each(units).map_err(|_| Outcome::ReadOnly)
+    }
+
+    /// Writes units one after the other. What all of them have in common is asked once.
+    ///
+    /// # Errors
+    /// The number of units that were written before the drive was worn out.
+    #[inline]
+    fn write_each(&mut self, units: impl Iterator<Item = u64>) -> Result<(), usize> {
+        let mut written = 0;
+        let is_plain = self.classifier.is_none() && self.context.redirection.is_none();
+        let [core] = self.cores.as_mut_slice() else { return self.write_by_unit(units) };
+        if !is_plain || core.has_caches() {
+            return self.write_by_unit(units);
+        }
+        let ftl = core.ftl_mut();
+        let stream = ftl.streams().host(0, 0);
+        let is_worn_out = units.map(|unit| Lpn(unit as u32)).any(|lpn| {
+            let ended = ftl.write_untimed(stream, lpn).is_err();
+            written += usize::from(!ended);
+            ended
+        });
+        self.context.commands.life.commands[Op::Write as usize] += written as u64;
+        self.context.commands.life.sectors[Op::Write as usize] +=
+            written as u64 * u64::from(self.context.size.sectors_per_unit);
+        if is_worn_out { Err(written) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn write_by_unit(&mut self, units: impl Iterator<Item = u64>) -> Result<(), usize> {
+        let mut written = 0_usize;
+        for unit in units {
+            self.write_unit_untimed(unit, 0).map_err(|_| written)?;
+            written += 1;
         }
         Ok(())
     }

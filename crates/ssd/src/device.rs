@@ -141,31 +141,26 @@ impl Device for Ssd {
     }
 
     fn hint(&self, upcoming: &[Command]) {
-        /// Reads at once: as many as the processor's cache can well await.
+        /// Commands at once: as many as the processor's cache can well await.
         const MOST: usize = 64;
         for (index, core) in self.cores.iter_indexed() {
-            let own = |written: bool| {
-                let some = upcoming.iter().filter(move |command| (command.op == HostOp::Write) == written);
-                let places =
-                    some.map(|command| self.context.core_of(self.context.size.unit_of(command.lba.0).0));
-                places.filter(move |&(owner, _)| owner == index).map(|(_, lpn)| lpn)
-            };
-            let (mut read, mut reads) = (own(false), [Lpn(0); MOST]);
-            loop {
-                let mut count = 0;
-                for (place, lpn) in reads.iter_mut().zip(&mut read) {
-                    *place = lpn;
-                    count += 1;
+            for some in upcoming.chunks(MOST) {
+                let (mut read, mut reads) = ([Lpn(0); MOST], 0);
+                let (mut written, mut writes) = ([Lpn(0); MOST], 0);
+                for command in some {
+                    let (owner, lpn) = self.context.core_of(self.context.size.unit_of(command.lba.0).0);
+                    let is_write = command.op == HostOp::Write;
+                    // Put into both lists, and counted in one.
+                    (read[reads], written[writes]) = (lpn, lpn);
+                    reads += usize::from(owner == index && !is_write);
+                    writes += usize::from(owner == index && is_write);
                 }
-                if count == 0 {
-                    break;
-                }
-                core.ftl().touch(reads[..count].iter().copied());
+                core.ftl().touch(read[..reads].iter().copied());
                 if let Some(cells) = core.cells() {
-                    cells.touch(core.ftl(), &reads[..count]);
+                    cells.touch(core.ftl(), &read[..reads]);
                 }
+                core.ftl().touch_written(written[..writes].iter().copied());
             }
-            core.ftl().touch_written(own(true));
         }
     }
 

@@ -25,8 +25,9 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         let latest = self.latest_request();
         let mut completions = std::mem::take(&mut self.state.completions);
         loop {
-            let mut due = completions.drain(..);
-            while let Some(completion) = due.next() {
+            let mut settled = 0;
+            while let Some(&completion) = completions.get(settled) {
+                settled += 1;
                 if self.settle(&completion)
                     && completion.at < end
                     && self.device.is_up()
@@ -35,11 +36,11 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     self.issue(completion.at, request.command);
                 }
                 if self.is_stopped() {
-                    self.state.pause(due.collect());
+                    self.state.pause(completions.split_off(settled));
                     return Ok(self.ending);
                 }
             }
-            drop(due);
+            completions.clear();
             if self.state.in_flight() == 0 {
                 return Ok(RunEnding::Complete);
             }
@@ -72,16 +73,17 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             }
             self.device.advance(request.at, &mut completions);
             self.state.reached = request.at;
-            let mut due = completions.drain(..);
-            while let Some(completion) = due.next() {
+            let mut settled = 0;
+            while let Some(&completion) = completions.get(settled) {
+                settled += 1;
                 self.settle(&completion);
                 if self.is_stopped() {
                     self.state.upcoming = upcoming;
-                    self.state.pause(due.collect());
+                    self.state.pause(completions.split_off(settled));
                     return Ok(self.ending);
                 }
             }
-            drop(due);
+            completions.clear();
             if !self.device.is_up() {
                 break;
             }
@@ -98,15 +100,16 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         latest: Nanos,
     ) -> Result<RunEnding, EngineError> {
         loop {
-            let mut due = completions.drain(..);
-            while let Some(completion) = due.next() {
+            let mut settled = 0;
+            while let Some(&completion) = completions.get(settled) {
+                settled += 1;
                 self.settle(&completion);
                 if self.is_stopped() {
-                    self.state.pause(due.collect());
+                    self.state.pause(completions.split_off(settled));
                     return Ok(self.ending);
                 }
             }
-            drop(due);
+            completions.clear();
             if self.state.in_flight() == 0 {
                 return Ok(RunEnding::Complete);
             }
@@ -142,16 +145,17 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         let mut woken = self.state.woken.take();
         let latest = self.latest_request();
         loop {
-            let mut due = completions.drain(..);
-            while let Some(completion) = due.next() {
+            let mut settled = 0;
+            while let Some(&completion) = completions.get(settled) {
+                settled += 1;
                 self.settle_job(&mut schedule, &completion);
                 if self.is_stopped() {
                     (self.state.schedule, self.state.woken) = (Some(schedule), woken);
-                    self.state.pause(due.collect());
+                    self.state.pause(completions.split_off(settled));
                     return Ok(self.ending);
                 }
             }
-            drop(due);
+            completions.clear();
             if let Some(at) = woken {
                 self.state.now = self.state.now.max(at);
                 schedule.wake(at);

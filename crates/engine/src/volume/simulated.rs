@@ -79,7 +79,7 @@ impl SimulatedDevice for ArrayVolume {
             let drives = self.array.members_mut().filter_map(|(_, member)| member.drive_mut());
             let mut drives: Vec<_> = drives.map(|ssd| (ssd, Ok(()))).collect();
             team.for_each(&mut drives, |(ssd, outcome)| {
-                *outcome = (first..end).try_for_each(|unit| ssd.write_unit_untimed(unit, 0));
+                *outcome = ssd.write_range_untimed(first..end);
             });
             drives.into_iter().try_for_each(|(_, outcome)| outcome)?;
             if !go_on(end * whole / member_units) {

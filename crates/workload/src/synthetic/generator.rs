@@ -79,7 +79,32 @@ struct CommandGenerator {
     begin: u64,
     end: u64,
     done: bool,
+    /// True if the plan [is plain](PhasePlan::is_plain).
+    is_plain: bool,
 }
+
+impl PhasePlan {
+    /// True if commands differ in operation, size and address alone, and only their number ends the phase: a closed loop without flushes or forced unit access.
+    fn is_plain(&self) -> bool {
+        self.arrival == ArrivalPlan::Closed
+            && self.flush_every == 0
+            && self.fua == 0
+            && self.limit.sectors == u64::MAX
+    }
+
+    /// The operation of all commands, where there is only one.
+    #[inline]
+    fn only_op(&self) -> Option<Op> {
+        match (self.read, self.trim) {
+            (ALL.., _) => Some(Op::Read),
+            (0, 0) => Some(Op::Write),
+            _ => None,
+        }
+    }
+}
+
+/// The share of all, as a threshold of 63 random bits.
+const ALL: u64 = 1 << 63;
 
 impl PhaseGenerator {
     /// A generator whose time starts at `start`.
@@ -100,6 +125,7 @@ impl PhaseGenerator {
                 begin: start.0,
                 end: start.0.saturating_add(plan.limit.duration),
                 done: false,
+                is_plain: plan.is_plain(),
                 plan,
             },
         }
@@ -154,6 +180,10 @@ impl CommandGenerator {
         out.reserve(most.min(1 << 16));
         let before = out.len();
         let closed = self.plan.arrival == ArrivalPlan::Closed;
+        if self.is_plain && !self.done {
+            let plain = |_| WorkloadRequest { at: Nanos::ZERO, command: self.next_command::<true>(law, rng) };
+            out.extend((0..most).map(plain));
+        }
         while !self.done && out.len() - before < most {
             let at = self.arrivals.next();
             if !closed {
@@ -163,7 +193,7 @@ impl CommandGenerator {
                 }
                 self.at = at.0;
             }
-            let command = self.next_command(law, rng);
+            let command = self.next_command::<false>(law, rng);
             out.push(WorkloadRequest { at, command });
         }
         let count = out.len() - before;
@@ -172,19 +202,23 @@ impl CommandGenerator {
         count
     }
 
+    /// The next command; with `PLAIN` where the phase [is plain](PhasePlan::is_plain).
     #[inline]
-    fn next_command(&mut self, law: &mut impl PlaceLaw, rng: &mut SplitMix) -> Command {
+    fn next_command<const PLAIN: bool>(&mut self, law: &mut impl PlaceLaw, rng: &mut SplitMix) -> Command {
         let plan = &self.plan;
-        if plan.flush_every != 0 && self.writes == plan.flush_every {
+        if !PLAIN && plan.flush_every != 0 && self.writes == plan.flush_every {
             self.writes = 0;
             return Command::FLUSH;
         }
-        // 63 random bits: shares are thresholds of 0 to 2^63, of which the last one always holds.
-        let op = match self.op_rng.next_u64() >> 1 {
-            variate if variate < plan.read => Op::Read,
-            variate if variate < plan.trim => Op::Trim,
-            _ => Op::Write,
-        };
+        // Nothing is drawn where there is no choice: nothing else draws from that stream.
+        let op = plan.only_op().unwrap_or_else(|| {
+            // 63 random bits: shares are thresholds of 0 to 2^63, of which the last one always holds.
+            match self.op_rng.next_u64() >> 1 {
+                variate if variate < plan.read => Op::Read,
+                variate if variate < plan.trim => Op::Trim,
+                _ => Op::Write,
+            }
+        });
         let size = match &plan.sizes[op as usize] {
             SizePlan::One(size) => size,
             SizePlan::Mix(alias, sizes) => &sizes[alias.draw(&mut self.size_rng)],
@@ -192,11 +226,13 @@ impl CommandGenerator {
         // Each kind of draw has its own stream: a changed share of reads, say, leaves the addresses as they are.
         let (place, hot) = law.draw(rng, size, op);
         let write = op == Op::Write;
-        let fua = write && plan.fua != 0 && self.fua_rng.next_u64() >> 1 < plan.fua;
-        self.writes += u64::from(write);
-        // The request that reaches the limit is the last, and is not cut.
-        self.sectors = self.sectors.saturating_add(u64::from(size.sectors));
-        self.done |= self.sectors >= plan.limit.sectors;
+        let fua = !PLAIN && write && plan.fua != 0 && self.fua_rng.next_u64() >> 1 < plan.fua;
+        if !PLAIN {
+            self.writes += u64::from(write);
+            // The request that reaches the limit is the last, and is not cut.
+            self.sectors = self.sectors.saturating_add(u64::from(size.sectors));
+            self.done |= self.sectors >= plan.limit.sectors;
+        }
         let placement = match (write, hot) {
             (false, _) => PlacementId(0),
             (true, true) => plan.hot,
