@@ -108,7 +108,7 @@ impl Ssd {
     #[inline]
     fn write_each(&mut self, units: impl Iterator<Item = u64>) -> Result<(), usize> {
         let mut written = 0;
-        let is_plain = self.classifier.is_none() && self.context.redirection.is_none();
+        let is_plain = self.classifier.is_none() && self.context.homes.is_none();
         let [core] = self.cores.as_mut_slice() else { return self.write_by_unit(units) };
         if !is_plain || core.has_caches() {
             return self.write_by_unit(units);
