@@ -836,6 +836,10 @@ class DevicePlacement(Setting):
     """Configurations that the drive offers, numbered from 0 in this order; at least one.
     Default: [].
     - handles: Reclaim unit handles, numbered from 0 in this order, each by its isolation; 1 to 128.
+    - reclaim_groups: Reclaim groups (`NVMe`: NRG), numbered from 0: each has an equal share of the flash cores,
+      first those of the first channels, and each handle has a reclaim unit in each group. Data stays in the group to
+      which the host wrote it; where that has no room left, it goes to another. 1 to 64, a divisor of
+      `controller.flash_cores`. Default: 1.
     - superblocks: Superblocks of each flash core in a reclaim unit (`NVMe`: Reclaim Unit Nominal Size); 1 to the
       blocks of a plane. A handle fills them one after another, and an update leaves those that are left; collection
       takes them one by one. Default: 1.
@@ -844,8 +848,9 @@ class DevicePlacement(Setting):
     """
     placement_handles: Setting
     """Handles that the namespace may use, by number: a write with placement identifier i goes through the i-th of them,
-    one with an identifier beyond them, or with none, through the first. At most 128, each once. Absent: all of the
-    configuration, in order.
+    one with an identifier beyond them, or with none, through the first. Of G reclaim groups, identifier i is handle
+    i / G of the list (rounded down) in group i mod G. At most 128, each once. Absent: all of the configuration, in
+    order.
     """
 
 class DeviceProtection(Setting):
