@@ -1,6 +1,6 @@
 //! Accounts of time: of each die by activity, of each read by part. Kept only after [`Flash::keep_accounts`].
 
-use crate::flash::Flash;
+use crate::flash::{DieContext, Flash};
 use crate::op::DieQueue;
 use crate::op_kind::FlashOpKind;
 use outlast_units::{DieId, IndexVec, Nanos};
@@ -245,10 +245,17 @@ impl<T: Copy> Flash<T> {
     pub fn keep_accounts(&mut self) {
         debug_assert!(self.all_idle(), "accounts begin while operations are under way");
         let dies = self.dies.iter().map(|_| AT_REST).collect();
-        self.plain = false;
-        self.accounts = Some(Box::new(FlashAccounts { dies, ops: Vec::new(), last: UNKNOWN }));
+        self.context.plain = false;
+        self.context.accounts = Some(Box::new(FlashAccounts { dies, ops: Vec::new(), last: UNKNOWN }));
     }
 
+    /// Account of the read that has just been handed back; `None` unless accounts are kept.
+    pub fn read_account(&self) -> Option<&ReadAccount> {
+        self.context.accounts.as_deref().map(|accounts| &accounts.last.parts)
+    }
+}
+
+impl<T: Copy> DieContext<T> {
     /// Applies `update` to the accounts, if they are kept. Else this is one comparison.
     #[inline]
     pub(crate) fn update_accounts(&mut self, update: impl FnOnce(&mut FlashAccounts)) {
@@ -263,10 +270,5 @@ impl<T: Copy> Flash<T> {
         if let Some(accounts) = &mut self.accounts {
             update(accounts);
         }
-    }
-
-    /// Account of the read that has just been handed back; `None` unless accounts are kept.
-    pub fn read_account(&self) -> Option<&ReadAccount> {
-        self.accounts.as_deref().map(|accounts| &accounts.last.parts)
     }
 }

@@ -7,7 +7,7 @@ use outlast_units::{DieId, Nanos};
 impl<T: Copy> Flash<T> {
     /// The share of `span`, which ends at `now`, for which each channel was busy since the last reset.
     pub fn channel_utilisation(&self, now: Nanos, span: Nanos) -> Vec<f64> {
-        self.channels.iter().map(|channel| share(channel.busy_until(now), span)).collect()
+        self.context.channels.iter().map(|channel| share(channel.busy_until(now), span)).collect()
     }
 
     /// The share of `span`, which ends at `now`, for which each die was busy since the last reset.
@@ -31,7 +31,7 @@ impl<T: Copy> Flash<T> {
         // A copy: the part under way is counted for good when it ends.
         let mut state = self.dies[die].clone();
         if state.is_array_at_work() {
-            state.count_work(self.ops[state.current].kind(), now);
+            state.count_work(self.context.ops[state.current].kind(), now);
         }
         state.worked
     }
@@ -43,18 +43,18 @@ impl<T: Copy> Flash<T> {
 
     /// Time that each channel was busy since the last reset.
     pub fn channel_busy(&self, now: Nanos) -> Vec<Nanos> {
-        self.channels.iter().map(|channel| channel.busy_until(now)).collect()
+        self.context.channels.iter().map(|channel| channel.busy_until(now)).collect()
     }
 
     /// Programs and erases suspended by reads since the last reset.
     pub fn suspends(&self) -> u64 {
-        self.suspends
+        self.context.suspends
     }
 
     /// Starts counting anew.
     pub fn reset_figures(&mut self, now: Nanos) {
-        self.suspends = 0;
-        for channel in &mut self.channels {
+        self.context.suspends = 0;
+        for channel in &mut self.context.channels {
             channel.reset(now);
         }
         for die in self.dies.indices() {

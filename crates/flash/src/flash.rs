@@ -25,6 +25,13 @@ use std::collections::VecDeque;
 pub struct Flash<T> {
     #[persist(each)]
     pub(crate) dies: IndexVec<DieId, FlashDie>,
+    pub(crate) context: DieContext<T>,
+}
+
+/// The surroundings of a die: parts of the room of which there is one for all dies. Methods that concern one die alone take its state, which is looked up once for
+/// each event, and no other die's.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub(crate) struct DieContext<T> {
     #[persist(each)]
     pub(crate) channels: IndexVec<ChannelId, FlashChannel>,
     pub(crate) events: FlashEvents,
@@ -113,7 +120,7 @@ impl<T: Copy> Flash<T> {
     /// Sets that on a die that is never idle one in `every` operations is of a background task.
     pub fn set_background_every(&mut self, every: u8) {
         debug_assert!(every != 0, "a background task has its turn every so often");
-        self.background_every = every;
+        self.context.background_every = every;
     }
 
     /// Dies at rest.
@@ -134,8 +141,7 @@ impl<T: Copy> Flash<T> {
         let piping = PipeRules::new(setup.timing);
         let suspends_for_waiting =
             setup.timing.suspend.is_some_and(|suspend| suspend.least_progress.is_some());
-        Ok(Self {
-            dies: cores.iter_indexed().map(die).collect(),
+        let context = DieContext {
             channels: IndexVec::filled(FlashChannel::default(), usize::from(geometry.channels)),
             events: FlashEvents::new(cores.len(), setup.think_time != Nanos::ZERO),
             ops: Slab::default(),
@@ -163,29 +169,30 @@ impl<T: Copy> Flash<T> {
             piping,
             accounts: None,
             plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting),
-        })
+        };
+        Ok(Self { dies: cores.iter_indexed().map(die).collect(), context })
     }
 
     /// Times of operations.
     pub fn timing(&self) -> &TimingTable {
-        &self.timing
+        &self.context.timing
     }
 
     /// The latest time that an event can have.
     pub fn horizon(&self) -> Nanos {
-        self.events.horizon()
+        self.context.events.horizon()
     }
 
     /// Time of the earliest event; [`Nanos::MAX`] when there is none.
     #[inline]
     pub fn next_event(&self) -> Nanos {
-        self.events.next()
+        self.context.events.next()
     }
 
     /// Source of the earliest event.
     #[inline]
     pub fn next_source(&self) -> FlashSource {
-        self.events.next_source()
+        self.context.events.next_source()
     }
 
     /// True if die `die` is idle.
@@ -207,7 +214,7 @@ impl<T: Copy> Flash<T> {
     /// An operation that has been submitted and not handed back.
     #[inline]
     pub fn op(&self, op: FlashOpId) -> &FlashOp<T> {
-        &self.ops[op.0]
+        &self.context.ops[op.0]
     }
 
     /// The read whose units `die` is sensing.
@@ -224,7 +231,7 @@ impl<T: Copy> Flash<T> {
     /// Tag of an operation that has been submitted and not handed back, to be changed.
     #[inline]
     pub fn tag_mut(&mut self, op: FlashOpId) -> &mut T {
-        &mut self.ops[op.0].tag
+        &mut self.context.ops[op.0].tag
     }
 
     /// Makes `die` take up its next operation, if it is idle; or one more read, if it works on reads and may begin another beside them.
@@ -242,10 +249,12 @@ impl<T: Copy> Flash<T> {
         die: DieId,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        match self.dies[die].phase {
-            DiePhase::Idle if PLAIN => self.pick_next::<true>(now, die, demands),
-            DiePhase::Idle => self.take_turn::<false>(now, die, demands),
-            DiePhase::Reading if !PLAIN => self.begin_another_read(now, die, demands),
+        let Self { dies, context } = self;
+        let state = &mut dies[die];
+        match state.phase {
+            DiePhase::Idle if PLAIN => context.pick_next::<true>(now, die, state, demands),
+            DiePhase::Idle => context.take_turn::<false>(now, die, state, demands),
+            DiePhase::Reading if !PLAIN => context.begin_another_read(now, die, state, demands),
             _ => DieStep::Nothing,
         }
     }
@@ -254,25 +263,25 @@ impl<T: Copy> Flash<T> {
     /// accounts.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.plain
+        self.context.plain
     }
 
     /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.
     #[inline]
     pub fn internal_operations(&self) -> u32 {
-        self.internal
+        self.context.internal
     }
 
     /// Dies that wait until one more internal operation may start.
     #[inline]
     pub fn dies_waiting(&self) -> usize {
-        self.waiting.len()
+        self.context.waiting.len()
     }
 
     /// Takes the die that has waited longest to start an internal operation; it is to be [woken](Flash::wake).
     #[inline]
     pub fn take_waiting_die(&mut self) -> Option<DieId> {
-        let die = self.waiting.pop_front()?;
+        let die = self.context.waiting.pop_front()?;
         debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
         self.dies[die].waiting = false;
         Some(die)

@@ -19,7 +19,7 @@ impl<T: Copy> Flash<T> {
         let current = self.dies[die].current;
         let op = *self.ending(die);
         self.free_ended(now, die, op.kind());
-        self.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
+        self.context.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
         DieEvent::Ended(op)
     }
 
@@ -33,7 +33,7 @@ impl<T: Copy> Flash<T> {
     /// [`Flash::free_ended`], so that only what its handler needs of it is.
     #[inline]
     pub fn ending(&self, die: DieId) -> &FlashOp<T> {
-        &self.ops[self.dies[die].current]
+        &self.context.ops[self.dies[die].current]
     }
 
     /// Ends the operation, of kind `kind`, that [is about to end](Flash::is_about_to_end) on `die`: the die is free.
@@ -42,8 +42,8 @@ impl<T: Copy> Flash<T> {
     pub fn free_ended(&mut self, now: Nanos, die: DieId, kind: FlashOpKind) {
         let state = &mut self.dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
-        debug_assert!(self.ops[state.current].kind() == kind, "die {die} does not end a {kind:?}");
-        self.ops.remove(state.current);
+        debug_assert!(self.context.ops[state.current].kind() == kind, "die {die} does not end a {kind:?}");
+        self.context.ops.remove(state.current);
         state.count_whole_work(kind);
         state.release(now);
     }
@@ -53,26 +53,27 @@ impl<T: Copy> Flash<T> {
     #[allow(clippy::inline_always, reason = "once for each read, in the frame of its event")]
     #[inline(always)]
     pub fn advance_phase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
-        let state = &mut self.dies[die];
+        let Self { dies, context } = self;
+        let state = &mut dies[die];
         debug_assert!(!state.stale_event, "the event of die {die} has been dealt with");
         if state.phase == DiePhase::Suspending {
-            state.count_whole_work(self.ops[state.current].kind());
+            state.count_whole_work(context.ops[state.current].kind());
             state.phase = DiePhase::Sensing;
-            return self.serve_reads_or_resume::<PLAIN>(now, die);
+            return context.serve_reads_or_resume::<PLAIN>(now, die, state);
         }
         debug_assert!(
             state.phase == DiePhase::Sensing,
             "die {die} has an event while it is {:?}",
             state.phase
         );
-        let transfer = self.timing.transfer(self.ops[state.current].units());
+        let transfer = self.context.timing.transfer(self.context.ops[state.current].units());
         state.phase = DiePhase::ReadTransfer;
         let (op, channel) = (state.current, state.channel);
         let end = self.book_read::<PLAIN>(now, channel, transfer);
         if !PLAIN {
-            self.update_accounts(move |accounts| accounts.begin_transfer(now, die, op));
+            self.context.update_accounts(move |accounts| accounts.begin_transfer(now, die, op));
         }
-        self.events.set_die(die, end);
+        self.context.events.set_die(die, end);
         DieStep::Nothing
     }
 
@@ -82,13 +83,14 @@ impl<T: Copy> Flash<T> {
     /// If the die has taken up something meanwhile.
     pub fn sense_again(&mut self, now: Nanos, die: DieId, op: FlashOp<T>) -> DieStep {
         assert!(self.is_free(die), "die {die} has taken up something else before a re-read");
-        let op = self.ops.insert(op);
-        self.update_accounts(move |accounts| accounts.resume_read(op));
-        if !self.pipes.is_empty() && self.must_wait(die, op) {
-            self.dies[die].reads.push_front(&mut self.ops, op);
+        let op = self.context.ops.insert(op);
+        self.context.update_accounts(move |accounts| accounts.resume_read(op));
+        if !self.context.pipes.is_empty() && self.context.must_wait(die, op) {
+            self.dies[die].reads.push_front(&mut self.context.ops, op);
             return DieStep::Nothing;
         }
-        self.start_read::<false>(now, die, op)
+        let Self { dies, context } = self;
+        context.start_read::<false>(now, die, &mut dies[die], op)
     }
 
     /// Holds the die of read `op`, which has just ended, until `until`, when its data has been decoded: the die, still free, does nothing before, and
@@ -98,15 +100,16 @@ impl<T: Copy> Flash<T> {
     /// If the die has taken up something meanwhile.
     pub fn hold_read(&mut self, now: Nanos, die: DieId, op: FlashOp<T>, until: Nanos) {
         assert!(self.is_free(die), "die {die} has taken up something else before its read was decoded");
-        let op = self.ops.insert(op);
-        if !self.pipes.is_empty() {
-            self.hold_in_pipe(now, die, op, until);
+        let op = self.context.ops.insert(op);
+        if !self.context.pipes.is_empty() {
+            let Self { dies, context } = self;
+            context.hold_in_pipe(now, die, &mut dies[die], op, until);
             return;
         }
         let state = &mut self.dies[die];
         state.begin(now, op);
         state.phase = DiePhase::ReadTransfer;
-        self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
-        self.events.set_die(die, until);
+        self.context.update_accounts(move |accounts| accounts.hold_read(now, die, op));
+        self.context.events.set_die(die, until);
     }
 }

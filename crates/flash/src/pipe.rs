@@ -3,9 +3,9 @@
 //! Used only where planes read independently or there is a cache register: else a die works on one read, and keeps nothing here. Reads begin beside
 //! others in the order in which they wait; one whose planes are not free lets others go first, but none that needs the same planes (decision 0061).
 
-use crate::die::DiePhase;
+use crate::die::{DiePhase, FlashDie};
 use crate::die_step::{CoreDemand, DieStep};
-use crate::flash::{DieEvent, Flash};
+use crate::flash::{DieContext, DieEvent, Flash};
 use crate::turn::HOST_IN_A_ROW;
 use outlast_media::{PlaneReads, Timing};
 use outlast_units::slab::NIL;
@@ -79,7 +79,7 @@ impl ReadPipe {
     }
 }
 
-impl<T: Copy> Flash<T> {
+impl<T: Copy> DieContext<T> {
     /// The planes on which the pages of read `op` lie.
     fn planes_of(&self, op: u32) -> u64 {
         if self.piping.by_plane { self.unit.planes_of(self.ops[op].mask) } else { 1 }
@@ -106,26 +106,41 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         op: u32,
         sense: Nanos,
         pages: u32,
     ) -> DieStep {
         debug_assert!(!self.must_wait(die, op), "a plane of die {die} senses two pages at once");
-        let start = self.channels[self.dies[die].channel].interleave(now, self.timing.command());
+        let start = self.channels[state.channel].interleave(now, self.timing.command());
         self.update_accounts(move |accounts| accounts.begin_sensing(now, die, op));
-        self.add_to_pipe(now, die, op, PipeStage::Sensing, start + sense);
+        self.add_to_pipe(now, die, state, op, PipeStage::Sensing, start + sense);
         DieStep::SensingBeside(pages)
     }
 
     /// Holds read `op` of `die`, whose data is known to be good or not at `until`.
-    pub(crate) fn hold_in_pipe(&mut self, now: Nanos, die: DieId, op: u32, until: Nanos) {
+    pub(crate) fn hold_in_pipe(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        until: Nanos,
+    ) {
         self.update_accounts(move |accounts| accounts.hold_read(now, die, op));
-        self.add_to_pipe(now, die, op, PipeStage::Held, until);
+        self.add_to_pipe(now, die, state, op, PipeStage::Held, until);
     }
 
-    fn add_to_pipe(&mut self, now: Nanos, die: DieId, op: u32, stage: PipeStage, until: Nanos) {
+    fn add_to_pipe(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        stage: PipeStage,
+        until: Nanos,
+    ) {
         let planes = self.planes_of(op);
-        let state = &mut self.dies[die];
         state.begin(now, op);
         state.phase = DiePhase::Reading;
         let pipe = &mut self.pipes[die.index()];
@@ -138,10 +153,10 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        let Some((before, op)) = self.first_startable(die) else { return DieStep::Nothing };
-        let state = &mut self.dies[die];
+        let Some((before, op)) = self.first_startable(die, state) else { return DieStep::Nothing };
         if let Some(suspended) = &mut state.suspended {
             if suspended.reads_left == 0 {
                 return DieStep::Nothing;
@@ -164,16 +179,16 @@ impl<T: Copy> Flash<T> {
             state.host_in_a_row = if demand.urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
         }
         state.reads.remove(&mut self.ops, before, op);
-        self.start_read::<false>(now, die, op)
+        self.start_read::<false>(now, die, state, op)
     }
 
     /// The first waiting read of `die` whose planes are neither taken nor needed by a read that waits before it; preceded by the operation before it
     /// in the queue ([`NIL`]: none), from which it is unlinked.
-    fn first_startable(&self, die: DieId) -> Option<(u32, u32)> {
+    fn first_startable(&self, die: DieId, state: &FlashDie) -> Option<(u32, u32)> {
         let mut taken = self.planes_taken(die);
         let all = if self.piping.by_plane { u64::MAX >> (64 - self.unit.planes) } else { 1 };
         let mut before = NIL;
-        for op in self.dies[die].reads.iter(&self.ops) {
+        for op in state.reads.iter(&self.ops) {
             if taken == all {
                 break;
             }
@@ -186,14 +201,16 @@ impl<T: Copy> Flash<T> {
         }
         None
     }
+}
 
+impl<T: Copy> Flash<T> {
     /// Handles what is due of the reads that `die` works on.
     pub(crate) fn handle_pipe_event(&mut self, now: Nanos, die: DieId) -> DieEvent<T> {
-        let pipe = &self.pipes[die.index()];
+        let pipe = &self.context.pipes[die.index()];
         let due = pipe.slots.iter().position(|slot| slot.until <= now);
         let Some(index) = due else { unreachable!("no read of die {die} is due") };
         let PipeSlot { op, stage, planes, .. } = pipe.slots[index];
-        match (stage, self.piping.cache) {
+        match (stage, self.context.piping.cache) {
             (PipeStage::Sensing, Some(cache)) => {
                 // The page leaves for the cache register if that of its planes is free; else it stays in the page register, and the
                 // planes can sense nothing.
@@ -204,9 +221,9 @@ impl<T: Copy> Flash<T> {
                 DieEvent::Continues(DieStep::Nothing)
             }
             (PipeStage::Sensing | PipeStage::Caching, _) => {
-                let transfer = self.timing.transfer(self.ops[op].units());
+                let transfer = self.context.timing.transfer(self.context.ops[op].units());
                 let end = self.book_read::<false>(now, self.dies[die].channel, transfer);
-                self.update_accounts(move |accounts| {
+                self.context.update_accounts(move |accounts| {
                     accounts.begin_transfer(now, die, op);
                     accounts.continue_reads(now, die);
                 });
@@ -223,16 +240,16 @@ impl<T: Copy> Flash<T> {
     }
 
     fn set_stage(&mut self, die: DieId, index: usize, stage: PipeStage, until: Nanos) {
-        let pipe = &mut self.pipes[die.index()];
+        let pipe = &mut self.context.pipes[die.index()];
         (pipe.slots[index].stage, pipe.slots[index].until) = (stage, until);
-        self.events.set_die(die, pipe.next());
+        self.context.events.set_die(die, pipe.next());
     }
 
     /// Ends the read in slot `index`, whose data is out: the cache register of its planes is free for the next.
     fn finish_read(&mut self, now: Nanos, die: DieId, index: usize) -> DieEvent<T> {
-        let slot = self.pipes[die.index()].slots.remove(index);
-        if let Some(cache) = self.piping.cache {
-            let pipe = &mut self.pipes[die.index()];
+        let slot = self.context.pipes[die.index()].slots.remove(index);
+        if let Some(cache) = self.context.piping.cache {
+            let pipe = &mut self.context.pipes[die.index()];
             // Slots are in the order in which reads began: of several that need the cache register the first has it.
             for next in 0..pipe.slots.len() {
                 let taken = pipe.planes_in(&[PipeStage::Caching, PipeStage::Sending]);
@@ -242,15 +259,15 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        let op = self.ops[slot.op];
-        self.ops.remove(slot.op);
-        self.update_accounts(move |accounts| accounts.end_op(now, die, slot.op, op.kind()));
-        let pipe = &self.pipes[die.index()];
+        let op = self.context.ops[slot.op];
+        self.context.ops.remove(slot.op);
+        self.context.update_accounts(move |accounts| accounts.end_op(now, die, slot.op, op.kind()));
+        let pipe = &self.context.pipes[die.index()];
         if pipe.slots.is_empty() {
             self.dies[die].release(now);
         } else {
-            self.events.set_die(die, pipe.next());
-            self.update_accounts(move |accounts| accounts.continue_reads(now, die));
+            self.context.events.set_die(die, pipe.next());
+            self.context.update_accounts(move |accounts| accounts.continue_reads(now, die));
         }
         DieEvent::Ended(op)
     }

@@ -1,10 +1,9 @@
 //! Operations that come in: queued, joined, begun or set before one that is suspended.
 
-use crate::die::DiePhase;
+use crate::die::{DiePhase, FlashDie};
 use crate::die_step::{CoreDemand, DieStep};
-use crate::flash::Flash;
+use crate::flash::{DieContext, Flash};
 use crate::op::{DieQueue, FlashOp, OpList};
-use crate::op_kind::FlashOpKind;
 use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, Nanos};
 
@@ -26,59 +25,23 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         let kind = op.kind();
-        let op = self.ops.insert(op);
-        self.dies[die].list(queue).push(&mut self.ops, op);
-        if !self.plain {
-            return self.begin_submitted_with_extras(now, die, (op, kind), queue, demands);
+        let Self { dies, context } = self;
+        let state = &mut dies[die];
+        let op = context.ops.insert(op);
+        state.list(queue).push(&mut context.ops, op);
+        if !context.plain {
+            context.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
+            return context.begin_submitted_with_extras(now, die, state, op, queue, demands);
         }
-        self.begin_submitted::<true>(now, die, op, queue, demands)
-    }
-
-    #[inline(never)]
-    fn begin_submitted_with_extras(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        (op, kind): (u32, FlashOpKind),
-        queue: DieQueue,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-        self.begin_submitted::<false>(now, die, op, queue, demands)
-    }
-
-    /// Makes `die` respond to operation `op`, which is in `queue`.
-    #[allow(clippy::inline_always, reason = "as Flash::submit")]
-    #[inline(always)]
-    fn begin_submitted<const PLAIN: bool>(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        op: u32,
-        queue: DieQueue,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        // An operation that is no read does not suspend another.
-        if queue != DieQueue::Reads && self.dies[die].phase == DiePhase::Array {
-            return DieStep::Nothing;
-        }
-        if queue != DieQueue::Reads || !self.gathering {
-            return self.start_or_suspend::<PLAIN>(now, die, demands);
-        }
-        let state = &mut self.dies[die];
-        if state.gathered == NIL {
-            state.gathered = op;
-            self.gathered.push(die);
-        }
-        DieStep::Nothing
+        context.begin_submitted::<true>(now, die, state, op, queue, demands)
     }
 
     /// Queues `op`; the die does not take it up before it is next woken.
     pub fn enqueue(&mut self, now: Nanos, die: DieId, queue: DieQueue, op: FlashOp<T>) -> u32 {
         let kind = op.kind();
-        let op = self.ops.insert(op);
-        self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-        self.dies[die].list(queue).push(&mut self.ops, op);
+        let op = self.context.ops.insert(op);
+        self.context.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
+        self.dies[die].list(queue).push(&mut self.context.ops, op);
         op
     }
 
@@ -88,25 +51,28 @@ impl<T: Copy> Flash<T> {
     pub fn join_read(&mut self, die: DieId, unit: u32, is_same: impl Fn(&T) -> bool) -> bool {
         let state = &self.dies[die];
         // Reads of the command being gathered are at the end of the queue, so the first of them is where the search begins.
-        let first = if self.gathering { state.gathered } else { state.reads.last() };
+        let first = if self.context.gathering { state.gathered } else { state.reads.last() };
         let fits = |op: &FlashOp<T>| op.mask >> unit & 1 == 0 && is_same(&op.tag);
-        OpList::find_from(&mut self.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
+        OpList::find_from(&mut self.context.ops, first, fits).map(|op| op.add_unit(unit)).is_some()
     }
 
     /// Begins to gather the reads of a command: they are queued only, so that an idle die, too, senses a page once for all units that the command
     /// needs of it.
     #[inline]
     pub fn begin_gathering(&mut self) {
-        debug_assert!(!self.gathering && self.gathered.is_empty(), "two commands gathered at once");
-        self.gathering = true;
+        debug_assert!(
+            !self.context.gathering && self.context.gathered.is_empty(),
+            "two commands gathered at once"
+        );
+        self.context.gathering = true;
     }
 
     /// Ends the gathering of a command. Returns the dies that have reads of it, each of which is to [start or suspend](Flash::start_or_suspend), in
     /// this order; the list is to be given back with [`Flash::return_gathered`].
     pub fn end_gathering(&mut self) -> Vec<DieId> {
-        debug_assert!(self.gathering, "no command is being gathered");
-        self.gathering = false;
-        let dies = std::mem::take(&mut self.gathered);
+        debug_assert!(self.context.gathering, "no command is being gathered");
+        self.context.gathering = false;
+        let dies = std::mem::take(&mut self.context.gathered);
         for &die in &dies {
             self.dies[die].gathered = NIL;
         }
@@ -116,22 +82,75 @@ impl<T: Copy> Flash<T> {
     /// Takes back the list that [`Flash::end_gathering`] returned, for its memory.
     pub fn return_gathered(&mut self, mut dies: Vec<DieId>) {
         dies.clear();
-        self.gathered = dies;
+        self.context.gathered = dies;
     }
 
-    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it; with `PLAIN` in a room that
-    /// [is plain](Flash::is_plain).
-    #[inline]
-    pub fn start_or_suspend<const PLAIN: bool>(
+    /// Makes `die`, for which a read waits, take it up if it is idle, or suspend a program or erase for it.
+    pub fn start_or_suspend(
         &mut self,
         now: Nanos,
         die: DieId,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        match self.dies[die].phase {
-            DiePhase::Idle => return self.take_turn::<PLAIN>(now, die, demands),
-            DiePhase::Array => self.suspend_if_worthwhile(now, die, demands),
-            DiePhase::Reading if !PLAIN => return self.begin_another_read(now, die, demands),
+        let Self { dies, context } = self;
+        context.start_or_suspend::<false>(now, die, &mut dies[die], demands)
+    }
+}
+
+impl<T: Copy> DieContext<T> {
+    #[inline(never)]
+    fn begin_submitted_with_extras(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        queue: DieQueue,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        self.begin_submitted::<false>(now, die, state, op, queue, demands)
+    }
+
+    /// Makes `die` respond to operation `op`, which is in `queue`.
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
+    fn begin_submitted<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        queue: DieQueue,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        // An operation that is no read does not suspend another.
+        if queue != DieQueue::Reads && state.phase == DiePhase::Array {
+            return DieStep::Nothing;
+        }
+        if queue != DieQueue::Reads || !self.gathering {
+            return self.start_or_suspend::<PLAIN>(now, die, state, demands);
+        }
+        if state.gathered == NIL {
+            state.gathered = op;
+            self.gathered.push(die);
+        }
+        DieStep::Nothing
+    }
+
+    /// Makes `die`, for which an operation waits, take it up if it is idle, or suspend a program or erase for it; with `PLAIN` in a room that
+    /// [is plain](Flash::is_plain).
+    #[inline]
+    fn start_or_suspend<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        match state.phase {
+            DiePhase::Idle => return self.take_turn::<PLAIN>(now, die, state, demands),
+            DiePhase::Array => self.suspend_if_worthwhile(now, die, state, demands),
+            DiePhase::Reading if !PLAIN => return self.begin_another_read(now, die, state, demands),
             _ => {}
         }
         DieStep::Nothing

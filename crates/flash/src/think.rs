@@ -44,49 +44,52 @@ impl<T: Copy> Flash<T> {
     /// Releases the slot of an internal operation that has been handed back and handled: one more may start, after think time.
     #[inline]
     pub fn end_internal(&mut self, now: Nanos) {
-        debug_assert!(self.internal as usize > self.thinking.slots(), "an internal operation ended twice");
-        if self.thinking.is_on() {
+        debug_assert!(
+            self.context.internal as usize > self.context.thinking.slots(),
+            "an internal operation ended twice"
+        );
+        if self.context.thinking.is_on() {
             self.begin_thinking(now);
         } else {
-            self.internal -= 1;
+            self.context.internal -= 1;
         }
     }
 
     #[inline(never)]
     fn begin_thinking(&mut self, now: Nanos) {
-        let end = now + self.thinking.time;
+        let end = now + self.context.thinking.time;
         debug_assert!(
-            self.thinking.ends.back().is_none_or(|&last| last <= end),
+            self.context.thinking.ends.back().is_none_or(|&last| last <= end),
             "a slot thinks out of order"
         );
-        self.thinking.ends.push_back(end);
+        self.context.thinking.ends.push_back(end);
         self.schedule_thinking();
     }
 
     /// Frees the slot whose think time ends, as [`FlashSource::Thinking`](crate::FlashSource::Thinking) is due: one more internal operation may
     /// start. Several that end at one time have an event each, so that a die can take each slot.
     pub fn end_thinking(&mut self, now: Nanos) {
-        let end = self.thinking.ends.pop_front();
+        let end = self.context.thinking.ends.pop_front();
         debug_assert!(end == Some(now), "a slot that thinks until {end:?} is free at {now}");
-        self.internal -= 1;
+        self.context.internal -= 1;
         self.schedule_thinking();
     }
 
     fn schedule_thinking(&mut self) {
         // The event tree takes no time beyond the horizon, and no run reaches it.
-        let next = self.thinking.next();
+        let next = self.context.thinking.next();
         let next = if next > self.horizon() { Nanos::MAX } else { next };
-        self.events.set_thinking(next);
+        self.context.events.set_thinking(next);
     }
 
     /// True if the slot of an internal operation is still taken after its operation.
     pub fn has_thinking_slots(&self) -> bool {
-        self.thinking.slots() != 0
+        self.context.thinking.slots() != 0
     }
 
     /// True if all slots are taken and the next to be free has an event of its own: no die need be woken before.
     #[inline]
     pub fn awaits_thinking_slot(&self) -> bool {
-        self.thinking.is_on() && self.internal >= self.internal_max
+        self.context.thinking.is_on() && self.context.internal >= self.context.internal_max
     }
 }

@@ -1,7 +1,7 @@
 //! Queue of transfers to dies on each channel, which lets data that has been read go first ([`ChannelOrder::ReadsFirst`]).
 
-use crate::die::DiePhase;
-use crate::flash::Flash;
+use crate::die::{DiePhase, FlashDie};
+use crate::flash::{DieContext, Flash};
 use crate::op_kind::FlashOpKind;
 use outlast_media::{ArrayWork, ChannelOrder};
 use outlast_units::{ChannelId, DieId, Nanos};
@@ -32,30 +32,18 @@ impl TransferQueue {
     }
 }
 
-impl<T: Copy> Flash<T> {
-    /// Books the transfer of what has been read; returns its end.
-    #[inline]
-    pub(crate) fn book_read<const PLAIN: bool>(
-        &mut self,
-        now: Nanos,
-        channel: ChannelId,
-        span: Nanos,
-    ) -> Nanos {
-        let end = self.channels[channel].book(now, span);
-        if PLAIN || self.transfer_queues.is_empty() {
-            end
-        } else {
-            self.pass_programs(now, channel, span, end)
-        }
-    }
-
+impl<T: Copy> DieContext<T> {
     /// Books the transfer of data to be programmed on `die`; returns its end.
     #[inline]
-    pub(crate) fn book_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> Nanos {
-        let channel = self.dies[die].channel;
-        let end = self.channels[channel].book(now, self.program_transfer);
+    pub(crate) fn book_program<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &FlashDie,
+    ) -> Nanos {
+        let end = self.channels[state.channel].book(now, self.program_transfer);
         if !PLAIN && !self.transfer_queues.is_empty() {
-            self.queue_program_transfer(now, die, channel, end - self.program_transfer);
+            self.queue_program_transfer(now, die, state.channel, end - self.program_transfer);
         }
         end
     }
@@ -67,19 +55,37 @@ impl<T: Copy> Flash<T> {
         queue.begin(now);
         queue.waiting.push_back(QueuedTransfer { die, start, passed: 0 });
     }
+}
+
+impl<T: Copy> Flash<T> {
+    /// Books the transfer of what has been read; returns its end.
+    #[inline]
+    pub(crate) fn book_read<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        channel: ChannelId,
+        span: Nanos,
+    ) -> Nanos {
+        let end = self.context.channels[channel].book(now, span);
+        if PLAIN || self.context.transfer_queues.is_empty() {
+            end
+        } else {
+            self.pass_programs(now, channel, span, end)
+        }
+    }
 
     /// Moves a read's transfer of `span`, booked until `end`, before the transfers that it may pass, which are delayed by `span`; returns its new
     /// end.
     #[inline(never)]
     fn pass_programs(&mut self, now: Nanos, channel: ChannelId, span: Nanos, end: Nanos) -> Nanos {
-        let queue = &mut self.transfer_queues[channel.index()];
+        let queue = &mut self.context.transfer_queues[channel.index()];
         queue.begin(now);
         // Sorted by passes, the most first ([`TransferQueue`]): a search by bisection finds the first that may be passed.
         let behind = queue.waiting.partition_point(|transfer| transfer.passed == ChannelOrder::MOST_READS);
         let Some(first) = queue.waiting.get(behind) else { return end };
         let end = first.start + span;
         for index in behind..queue.waiting.len() {
-            let transfer = &mut self.transfer_queues[channel.index()].waiting[index];
+            let transfer = &mut self.context.transfer_queues[channel.index()].waiting[index];
             transfer.start += span;
             transfer.passed += 1;
             let die = transfer.die;
@@ -93,8 +99,11 @@ impl<T: Copy> Flash<T> {
         let state = &mut self.dies[die];
         state.array_start += span;
         state.array_end += span;
-        debug_assert!(self.ops[state.current].kind() == FlashOpKind::Program, "die {die} waits for no data");
-        let at = match (state.phase, &self.suspend) {
+        debug_assert!(
+            self.context.ops[state.current].kind() == FlashOpKind::Program,
+            "die {die} waits for no data"
+        );
+        let at = match (state.phase, &self.context.suspend) {
             // Its suspension was planned when a read came while the data was on its way.
             (DiePhase::Suspending, Some(suspend)) => {
                 let progress = suspend.least_progress.unwrap_or(Nanos::ZERO);
@@ -102,7 +111,7 @@ impl<T: Copy> Flash<T> {
             }
             _ => state.array_end,
         };
-        self.events.set_die(die, at);
-        self.update_accounts(move |accounts| accounts.delay_array_work(die, span));
+        self.context.events.set_die(die, at);
+        self.context.update_accounts(move |accounts| accounts.delay_array_work(die, span));
     }
 }

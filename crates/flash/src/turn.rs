@@ -2,9 +2,9 @@
 
 #![allow(clippy::inline_always, reason = "each die chooses and starts in one frame")]
 
-use crate::die::DiePhase;
+use crate::die::{DiePhase, FlashDie};
 use crate::die_step::{CoreDemand, DieStep, TaskReadAnswer, TaskReadQuery, TurnReason};
-use crate::flash::Flash;
+use crate::flash::{DieContext, Flash};
 use crate::op::{DieQueue, FlashOp, InternalTask};
 use crate::op_kind::FlashOpKind;
 use outlast_units::{CoreId, DieId, Nanos};
@@ -13,20 +13,56 @@ use outlast_units::{CoreId, DieId, Nanos};
 pub(crate) const HOST_IN_A_ROW: u8 = 8;
 
 impl<T: Copy> Flash<T> {
+    /// Takes the answer to `ask` of die `die`, which has not been woken since.
+    pub fn answer(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        ask: TaskReadQuery,
+        answer: TaskReadAnswer,
+        demands: impl Fn(CoreId) -> CoreDemand,
+    ) -> DieStep {
+        let Self { dies, context } = self;
+        if !context.plain {
+            return context.answer_with_extras(now, die, &mut dies[die], ask, answer, demands);
+        }
+        context.continue_after_answer::<true>(now, die, &mut dies[die], ask, answer, demands)
+    }
+
+    /// Gives die `die`, which has not been woken since, the read that it asked for in `ask`.
+    #[inline(always)]
+    pub fn give_read(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery, read: FlashOp<T>) -> DieStep {
+        let Self { dies, context } = self;
+        let state = &mut dies[die];
+        debug_assert!(ask.may_start(), "more internal operations than there may be");
+        debug_assert!(state.phase == DiePhase::Idle, "die {die} has not waited for the answer");
+        let op = context.ops.insert(read);
+        context.internal += 1;
+        state.reset_passed_over(ask.reason(CoreDemand::default()));
+        if context.plain {
+            context.start_read_here::<true>(now, die, state, op)
+        } else {
+            context.start_given_read(now, die, state, op, ask.task())
+        }
+    }
+}
+
+impl<T: Copy> DieContext<T> {
     /// Starts the next operation of idle die `die` by priority, see [`Flash`].
     #[inline(never)]
     pub(crate) fn take_turn<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         if PLAIN {
-            return self.pick_next::<true>(now, die, demands);
+            return self.pick_next::<true>(now, die, state, demands);
         }
-        let next = self.pick_next::<false>(now, die, &demands);
+        let next = self.pick_next::<false>(now, die, state, &demands);
         if self.suspends_for_waiting {
-            self.suspend_for_waiting_reads(now, die, demands);
+            self.suspend_for_waiting_reads(now, die, state, demands);
         }
         next
     }
@@ -37,12 +73,12 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        let state = &mut self.dies[die];
         // Before all else: an operation that is suspended is never suspended again by another, and must end some time.
         if state.suspended.is_some() {
-            return self.serve_reads_or_resume::<PLAIN>(now, die);
+            return self.serve_reads_or_resume::<PLAIN>(now, die, state);
         }
         let demand = demands(state.core);
         if demand.background || !state.background.is_empty() {
@@ -50,6 +86,7 @@ impl<T: Copy> Flash<T> {
                 return self.start_or_ask_task::<PLAIN>(
                     now,
                     die,
+                    state,
                     TurnReason::Overdue(demand.urgent),
                     InternalTask::WearLeveling,
                 );
@@ -57,20 +94,24 @@ impl<T: Copy> Flash<T> {
             // Counted only while a background task is under way: operations before it began give it no turn.
             state.since_background = state.since_background.saturating_add(1);
         }
-        self.serve_host::<PLAIN>(now, die, demand.urgent, false)
+        self.serve_host::<PLAIN>(now, die, state, demand.urgent, false)
     }
 
     /// Starts the next read on a die with a suspended operation, or resumes that operation if no read waits or its bound of reads is reached.
-    pub(crate) fn serve_reads_or_resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) -> DieStep {
-        let state = &mut self.dies[die];
+    pub(crate) fn serve_reads_or_resume<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+    ) -> DieStep {
         let Some(suspended) = &mut state.suspended else { unreachable!("die {die} has suspended nothing") };
         if state.reads.is_empty() || suspended.reads_left == 0 {
-            self.resume::<PLAIN>(now, die);
+            self.resume::<PLAIN>(now, die, state);
             return DieStep::Nothing;
         }
         suspended.reads_left -= 1;
         let op = state.reads.pop(&mut self.ops);
-        self.start_read::<PLAIN>(now, die, op)
+        self.start_read::<PLAIN>(now, die, state, op)
     }
 
     /// Starts an operation on a die that has none suspended and owes no background task its turn. `urgent`: collection goes before host programs, and
@@ -80,10 +121,10 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         urgent: bool,
         passed: bool,
     ) -> DieStep {
-        let state = &mut self.dies[die];
         let has_internal_work = state.has_internal_work();
         let collects = urgent && !passed && has_internal_work;
         let has_reads = !state.reads.is_empty();
@@ -91,22 +132,22 @@ impl<T: Copy> Flash<T> {
             if state.programs.is_empty() {
                 state.reads_in_a_row = 0;
             } else if state.reads_in_a_row >= self.program_every {
-                self.start_host_program::<PLAIN>(now, die);
+                self.start_host_program::<PLAIN>(now, die, state);
                 return DieStep::Nothing;
             } else {
                 state.reads_in_a_row += 1;
             }
             state.host_in_a_row = if urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
             let op = state.reads.pop(&mut self.ops);
-            return self.start_read::<PLAIN>(now, die, op);
+            return self.start_read::<PLAIN>(now, die, state, op);
         }
         let (reason, task) = if collects {
             (TurnReason::Urgent, InternalTask::Gc)
         } else if !state.programs.is_empty() {
-            self.start_host_program::<PLAIN>(now, die);
+            self.start_host_program::<PLAIN>(now, die, state);
             return DieStep::Nothing;
         } else if !has_internal_work {
-            self.clear_stale_event(die);
+            self.clear_stale_event(die, state);
             return DieStep::Nothing;
         } else if urgent {
             // Only if collection has been asked (`passed`): it is not asked twice.
@@ -114,7 +155,7 @@ impl<T: Copy> Flash<T> {
         } else {
             (TurnReason::Collection, InternalTask::Gc)
         };
-        self.start_or_ask_task::<PLAIN>(now, die, reason, task)
+        self.start_or_ask_task::<PLAIN>(now, die, state, reason, task)
     }
 
     /// Starts the first operation in the queue of `task`, or asks the task for a read.
@@ -123,14 +164,15 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
-        let Some(op) = self.take_queued(die, task) else {
-            return self.ask_task::<PLAIN>(now, die, reason, task);
+        let Some(op) = self.take_queued(die, state, task) else {
+            return self.ask_task::<PLAIN>(now, die, state, reason, task);
         };
-        self.dies[die].reset_passed_over(reason);
-        self.start::<PLAIN>(now, die, op)
+        state.reset_passed_over(reason);
+        self.start::<PLAIN>(now, die, state, op)
     }
 
     #[inline(always)]
@@ -138,28 +180,14 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
-        if self.dies[die].tasks >> task as u8 & 1 == 1 {
+        if state.tasks >> task as u8 & 1 == 1 {
             return DieStep::Asks(TaskReadQuery::new(task, self.internal < self.internal_max, reason));
         }
-        self.pass_over_task::<PLAIN>(now, die, reason, task)
-    }
-
-    /// Takes the answer to `ask` of die `die`, which has not been woken since.
-    pub fn answer(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        ask: TaskReadQuery,
-        answer: TaskReadAnswer,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        if !self.plain {
-            return self.answer_with_extras(now, die, ask, answer, demands);
-        }
-        self.continue_after_answer::<true>(now, die, ask, answer, demands)
+        self.pass_over_task::<PLAIN>(now, die, state, reason, task)
     }
 
     #[inline(never)]
@@ -167,13 +195,14 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         ask: TaskReadQuery,
         answer: TaskReadAnswer,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        let next = self.continue_after_answer::<false>(now, die, ask, answer, &demands);
+        let next = self.continue_after_answer::<false>(now, die, state, ask, answer, &demands);
         if self.suspends_for_waiting {
-            self.suspend_for_waiting_reads(now, die, demands);
+            self.suspend_for_waiting_reads(now, die, state, demands);
         }
         next
     }
@@ -183,48 +212,41 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         ask: TaskReadQuery,
         answer: TaskReadAnswer,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        let (task, reason) = (ask.task(), ask.reason(demands(self.dies[die].core)));
+        let (task, reason) = (ask.task(), ask.reason(demands(state.core)));
         match answer {
-            TaskReadAnswer::Nothing => self.dies[die].tasks &= !(1 << task as u8),
-            TaskReadAnswer::Later => self.wait_for_slot(die),
+            TaskReadAnswer::Nothing => state.tasks &= !(1 << task as u8),
+            TaskReadAnswer::Later => self.wait_for_slot(die, state),
             TaskReadAnswer::Again => {
-                if self.dies[die].phase == DiePhase::Idle {
-                    return self.start_or_ask_task::<PLAIN>(now, die, reason, task);
+                if state.phase == DiePhase::Idle {
+                    return self.start_or_ask_task::<PLAIN>(now, die, state, reason, task);
                 }
                 // An operation that was queued meanwhile has woken it.
-                self.dies[die].reset_passed_over(reason);
+                state.reset_passed_over(reason);
                 return DieStep::Nothing;
             }
         }
-        self.pass_over_task::<PLAIN>(now, die, reason, task)
-    }
-
-    /// Gives die `die`, which has not been woken since, the read that it asked for in `ask`.
-    #[inline(always)]
-    pub fn give_read(&mut self, now: Nanos, die: DieId, ask: TaskReadQuery, read: FlashOp<T>) -> DieStep {
-        debug_assert!(ask.may_start(), "more internal operations than there may be");
-        debug_assert!(self.dies[die].phase == DiePhase::Idle, "die {die} has not waited for the answer");
-        let op = self.ops.insert(read);
-        self.internal += 1;
-        self.dies[die].reset_passed_over(ask.reason(CoreDemand::default()));
-        if self.plain {
-            self.start_read_here::<true>(now, die, op)
-        } else {
-            self.start_given_read(now, die, op, ask.task())
-        }
+        self.pass_over_task::<PLAIN>(now, die, state, reason, task)
     }
 
     /// Starts read `op` of `task` where there are extras.
     #[inline(never)]
-    fn start_given_read(&mut self, now: Nanos, die: DieId, op: u32, task: InternalTask) -> DieStep {
+    fn start_given_read(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        task: InternalTask,
+    ) -> DieStep {
         self.update_accounts(move |accounts| {
             accounts.add_op(now, die, op, FlashOpKind::Read, DieQueue::Internal(task));
         });
-        self.start_read::<false>(now, die, op)
+        self.start_read::<false>(now, die, state, op)
     }
 
     /// Continues the choice after task `task`, which has nothing for the die now.
@@ -233,33 +255,36 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         reason: TurnReason,
         task: InternalTask,
     ) -> DieStep {
         match (reason, task) {
             (TurnReason::Overdue(_) | TurnReason::Background, InternalTask::WearLeveling) => {
-                self.ask_task::<PLAIN>(now, die, reason, InternalTask::Scrub)
+                self.ask_task::<PLAIN>(now, die, state, reason, InternalTask::Scrub)
             }
             (TurnReason::Overdue(urgent), _) => {
                 // Nothing for a background task: the die does something else, and owes the turn still.
-                let state = &mut self.dies[die];
                 state.since_background = state.since_background.saturating_add(1);
-                self.serve_host::<PLAIN>(now, die, urgent, false)
+                self.serve_host::<PLAIN>(now, die, state, urgent, false)
             }
-            (TurnReason::Urgent, _) => self.serve_host::<PLAIN>(now, die, true, true),
-            (TurnReason::Collection, _) => {
-                self.start_or_ask_task::<PLAIN>(now, die, TurnReason::Background, InternalTask::WearLeveling)
-            }
+            (TurnReason::Urgent, _) => self.serve_host::<PLAIN>(now, die, state, true, true),
+            (TurnReason::Collection, _) => self.start_or_ask_task::<PLAIN>(
+                now,
+                die,
+                state,
+                TurnReason::Background,
+                InternalTask::WearLeveling,
+            ),
             (TurnReason::Background, _) => {
-                self.clear_stale_event(die);
+                self.clear_stale_event(die, state);
                 DieStep::Nothing
             }
         }
     }
 
     #[inline]
-    fn clear_stale_event(&mut self, die: DieId) {
-        let state = &mut self.dies[die];
+    fn clear_stale_event(&mut self, die: DieId, state: &mut FlashDie) {
         debug_assert!(state.phase == DiePhase::Idle, "die {die} is at work");
         if std::mem::take(&mut state.stale_event) {
             self.events.set_die(die, Nanos::MAX);
@@ -268,8 +293,7 @@ impl<T: Copy> Flash<T> {
 
     /// Takes the first operation from the queue of `task`, if there is one and it may start now.
     #[inline(always)]
-    fn take_queued(&mut self, die: DieId, task: InternalTask) -> Option<u32> {
-        let state = &mut self.dies[die];
+    fn take_queued(&mut self, die: DieId, state: &mut FlashDie, task: InternalTask) -> Option<u32> {
         let list = state.list(DieQueue::Internal(task));
         if list.is_empty() {
             return None;
@@ -280,16 +304,15 @@ impl<T: Copy> Flash<T> {
             return None;
         }
         if self.internal >= self.internal_max {
-            self.wait_for_slot(die);
+            self.wait_for_slot(die, state);
             return None;
         }
         self.internal += 1;
-        Some(self.dies[die].list(DieQueue::Internal(task)).pop(&mut self.ops))
+        Some(state.list(DieQueue::Internal(task)).pop(&mut self.ops))
     }
 
     /// Lists the die among those that wait until one more internal operation may start.
-    fn wait_for_slot(&mut self, die: DieId) {
-        let state = &mut self.dies[die];
+    fn wait_for_slot(&mut self, die: DieId, state: &mut FlashDie) {
         if !state.waiting {
             state.waiting = true;
             self.waiting.push_back(die);

@@ -26,29 +26,32 @@ impl<T: Copy> Flash<T> {
     pub fn reads_under_way(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let reading = |die: &FlashDie| matches!(die.phase, DiePhase::Sensing | DiePhase::ReadTransfer);
         let alone = self.dies.iter_indexed().filter(move |(_, die)| reading(die));
-        let beside = self.dies.indices().zip(&self.pipes);
+        let beside = self.dies.indices().zip(&self.context.pipes);
         let beside = beside.flat_map(|(id, pipe)| pipe.ops().map(move |op| (id, op)));
-        alone.map(|(id, die)| (id, die.current)).chain(beside).map(|(id, op)| (id, &self.ops[op]))
+        alone.map(|(id, die)| (id, die.current)).chain(beside).map(|(id, op)| (id, &self.context.ops[op]))
     }
 
     /// The reads that wait or are under way, by die.
     pub fn reads(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let waiting = move |(id, die): (DieId, _)| {
-            let lists = self.queued_ops(die).chain(die.reads.iter(&self.ops));
-            lists.map(move |op| (id, &self.ops[op])).filter(|(_, op)| op.kind() == FlashOpKind::Read)
+            let lists = self.queued_ops(die).chain(die.reads.iter(&self.context.ops));
+            lists.map(move |op| (id, &self.context.ops[op])).filter(|(_, op)| op.kind() == FlashOpKind::Read)
         };
         self.reads_under_way().chain(self.dies.iter_indexed().flat_map(waiting))
     }
 
     /// The programs that wait or are under way, by die.
     pub fn programs(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
-        let of =
-            move |(id, die)| begun_ops(die).chain(self.queued_ops(die)).map(move |op| (id, &self.ops[op]));
+        let of = move |(id, die)| {
+            begun_ops(die).chain(self.queued_ops(die)).map(move |op| (id, &self.context.ops[op]))
+        };
         self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind() == FlashOpKind::Program)
     }
 
     fn queued_ops(&self, die: &FlashDie) -> impl Iterator<Item = u32> {
-        [die.programs, die.collection, die.background].into_iter().flat_map(|list| list.iter(&self.ops))
+        [die.programs, die.collection, die.background]
+            .into_iter()
+            .flat_map(|list| list.iter(&self.context.ops))
     }
 
     /// Cuts power: no die works, no operation waits, no event is due. Returns the programs that are lost thereby, those of each die in the order in
@@ -58,7 +61,7 @@ impl<T: Copy> Flash<T> {
         for (die, state) in self.dies.iter_indexed() {
             let begun = begun_ops(state).map(|op| (op, true));
             for (op, started) in begun.chain(self.queued_ops(state).map(|op| (op, false))) {
-                let op = self.ops[op];
+                let op = self.context.ops[op];
                 if op.kind() == FlashOpKind::Program {
                     outstanding.push(OutstandingProgram { die, op, started });
                 }
@@ -68,19 +71,19 @@ impl<T: Copy> Flash<T> {
             self.dies[die].worked = self.worked_until(die, now);
             self.dies[die].cut_power(now);
         }
-        for channel in &mut self.channels {
+        for channel in &mut self.context.channels {
             channel.cut_power(now);
         }
-        self.pipes.fill(ReadPipe::default());
-        self.transfer_queues.fill(TransferQueue::default());
-        if let Some(accounts) = &mut self.accounts {
+        self.context.pipes.fill(ReadPipe::default());
+        self.context.transfer_queues.fill(TransferQueue::default());
+        if let Some(accounts) = &mut self.context.accounts {
             self.dies.indices().for_each(|die| accounts.rest_die(now, die));
         }
-        self.ops = Slab::default();
-        self.events.clear();
-        self.internal = 0;
-        self.thinking.cut_power();
-        self.waiting.clear();
+        self.context.ops = Slab::default();
+        self.context.events.clear();
+        self.context.internal = 0;
+        self.context.thinking.cut_power();
+        self.context.waiting.clear();
         outstanding
     }
 
@@ -90,25 +93,27 @@ impl<T: Copy> Flash<T> {
     /// # Errors
     /// The first contradiction, in one line.
     pub fn check_restored(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.ops.slots().len()];
-        self.ops.free().iter().for_each(|&op| seen[op as usize] = true);
+        let mut seen = vec![false; self.context.ops.slots().len()];
+        self.context.ops.free().iter().for_each(|&op| seen[op as usize] = true);
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            let reached = self.ops.slots().get(op as usize).filter(|_| is_new);
+            let reached = self.context.ops.slots().get(op as usize).filter(|_| is_new);
             let reached = reached
                 .filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind() == FlashOpKind::Read)));
             let reached = reached.filter(|op| match op.kind() {
-                FlashOpKind::Read => self.unit.contains(op.mask) && op.units() == op.mask.count_ones(),
-                FlashOpKind::Program => op.units() <= self.unit.units() && op.mask <= LONGEST_SENSING,
+                FlashOpKind::Read => {
+                    self.context.unit.contains(op.mask) && op.units() == op.mask.count_ones()
+                }
+                FlashOpKind::Program => op.units() <= self.context.unit.units() && op.mask <= LONGEST_SENSING,
                 FlashOpKind::Erase => true,
             });
             reached
                 .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };
-        if !self.pipes.is_empty() && self.pipes.len() != self.dies.len()
-            || self.gathering
-            || !self.gathered.is_empty()
+        if !self.context.pipes.is_empty() && self.context.pipes.len() != self.dies.len()
+            || self.context.gathering
+            || !self.context.gathered.is_empty()
         {
             return Err("reads of a command are being queued, or beside each other on no die".to_owned());
         }
@@ -125,7 +130,7 @@ impl<T: Copy> Flash<T> {
             {
                 return Err(format!("die {id} waits for an operation that is not suspended"));
             }
-            for op in self.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
+            for op in self.context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
             let lists = [
@@ -148,10 +153,15 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        if self.internal > self.internal_max || self.thinking.slots() > self.internal as usize {
-            return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
+        if self.context.internal > self.context.internal_max
+            || self.context.thinking.slots() > self.context.internal as usize
+        {
+            return Err(format!(
+                "{} internal operations of at most {}",
+                self.context.internal, self.context.internal_max
+            ));
         }
-        self.events.check()
+        self.context.events.check()
     }
 
     /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those
@@ -163,28 +173,31 @@ impl<T: Copy> Flash<T> {
         let mut seen = 0;
         for (id, die) in self.dies.iter_indexed() {
             let reading = matches!(die.phase, DiePhase::Sensing | DiePhase::ReadTransfer);
-            let beside = self.pipes.get(id.index()).map_or(0, |pipe| pipe.ops().count());
+            let beside = self.context.pipes.get(id.index()).map_or(0, |pipe| pipe.ops().count());
             if (die.phase == DiePhase::Reading) != (beside != 0) {
                 return Err(format!("die {id} is {:?} with {beside} reads beside each other", die.phase));
             }
             let at_work = begun_ops(die).count() + usize::from(reading) + beside;
-            seen += at_work + die.reads.iter(&self.ops).count() + self.queued_ops(die).count();
+            seen += at_work + die.reads.iter(&self.context.ops).count() + self.queued_ops(die).count();
             if (die.phase == DiePhase::Idle) != (at_work == 0) && die.suspended.is_none() {
                 return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));
             }
-            if die.waiting != self.waiting.contains(&id) {
+            if die.waiting != self.context.waiting.contains(&id) {
                 return Err(format!("die {id} waits to start an internal operation, or is listed, not both"));
             }
         }
-        if seen != self.ops.used() {
-            return Err(format!("dies hold {seen} operations, the room {}", self.ops.used()));
+        if seen != self.context.ops.used() {
+            return Err(format!("dies hold {seen} operations, the room {}", self.context.ops.used()));
         }
-        if self.internal > self.internal_max {
-            return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
+        if self.context.internal > self.context.internal_max {
+            return Err(format!(
+                "{} internal operations of at most {}",
+                self.context.internal, self.context.internal_max
+            ));
         }
-        let thinking = self.thinking.slots();
-        if thinking > self.internal as usize {
-            return Err(format!("{thinking} slots think, of {} that are taken", self.internal));
+        let thinking = self.context.thinking.slots();
+        if thinking > self.context.internal as usize {
+            return Err(format!("{thinking} slots think, of {} that are taken", self.context.internal));
         }
         Ok(())
     }
@@ -199,7 +212,7 @@ fn begun_ops(die: &FlashDie) -> impl Iterator<Item = u32> + use<> {
 
 /// When the channels and arrays have done what they have begun.
 pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
-    let channels = flash.channels.iter().map(FlashChannel::free_at);
+    let channels = flash.context.channels.iter().map(FlashChannel::free_at);
     let dies = flash.dies.iter().map(|die| die.array_end.max(die.array_start));
     channels.chain(dies).fold(Nanos::ZERO, Nanos::max)
 }
@@ -207,8 +220,8 @@ pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
 /// All operations, by die.
 pub fn operations<T: Copy>(flash: &Flash<T>) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
     let of = move |(id, die): (DieId, _)| {
-        let lists = begun_ops(die).chain(flash.queued_ops(die)).chain(die.reads.iter(&flash.ops));
-        lists.map(move |op| (id, &flash.ops[op]))
+        let lists = begun_ops(die).chain(flash.queued_ops(die)).chain(die.reads.iter(&flash.context.ops));
+        lists.map(move |op| (id, &flash.context.ops[op]))
     };
     flash.reads_under_way().chain(flash.dies.iter_indexed().flat_map(of))
 }

@@ -1,25 +1,25 @@
 //! Starting operations, and suspending and resuming them.
 
 use crate::accounts::DieActivity;
-use crate::die::{DiePhase, SuspendedOp};
+use crate::die::{DiePhase, FlashDie, SuspendedOp};
 use crate::die_step::{CoreDemand, DieStep};
-use crate::flash::Flash;
+use crate::flash::{DieContext, Flash};
 use crate::op::{BlockRow, FlashOp};
 use crate::op_kind::FlashOpKind;
 use outlast_media::{ArrayWork, ProgramUnit, TimingTable};
 use outlast_units::{CoreId, DieId, Nanos};
 
-impl<T: Copy> Flash<T> {
+impl<T: Copy> DieContext<T> {
     /// Plans the suspension of the program or erase on `die`, for which a read waits, at the earliest moment allowed, if it is allowed and gains
     /// time. The plan is made once: until that moment nothing else happens on the die, and a read that waits is never withdrawn (decision 0060).
     pub(crate) fn suspend_if_worthwhile(
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) {
         let Some(suspend) = self.suspend else { return };
-        let state = &mut self.dies[die];
         let work = match self.ops[state.current].kind() {
             FlashOpKind::Erase => ArrayWork::Erase,
             _ => ArrayWork::Program,
@@ -52,18 +52,17 @@ impl<T: Copy> Flash<T> {
         &mut self,
         now: Nanos,
         die: DieId,
+        state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) {
-        let state = &self.dies[die];
         if state.phase == DiePhase::Array && !state.reads.is_empty() {
-            self.suspend_if_worthwhile(now, die, demands);
+            self.suspend_if_worthwhile(now, die, state, demands);
         }
     }
 
     /// Resumes the suspended operation of `die`.
-    pub(crate) fn resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+    pub(crate) fn resume<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, state: &mut FlashDie) {
         let resume = self.suspend.map_or(Nanos::ZERO, |suspend| suspend.resume_time());
-        let state = &mut self.dies[die];
         let Some(suspended) = state.suspended.take() else { return };
         // The reads before it ended the span in which the die was busy; this begins another.
         state.begin(now, suspended.op);
@@ -81,28 +80,45 @@ impl<T: Copy> Flash<T> {
 
     #[allow(clippy::inline_always, reason = "as Flash::serve_host")]
     #[inline(always)]
-    pub(crate) fn start<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
+    pub(crate) fn start<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+    ) -> DieStep {
         match self.ops[op].kind() {
-            FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, op),
-            FlashOpKind::Program => self.start_program::<PLAIN>(now, die, op),
-            FlashOpKind::Erase => self.start_erase::<PLAIN>(now, die, op),
+            FlashOpKind::Read => return self.start_read::<PLAIN>(now, die, state, op),
+            FlashOpKind::Program => self.start_program::<PLAIN>(now, die, state, op),
+            FlashOpKind::Erase => self.start_erase::<PLAIN>(now, die, state, op),
         }
         DieStep::Nothing
     }
 
-    pub(crate) fn start_read<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
-        self.start_read_here::<PLAIN>(now, die, op)
+    pub(crate) fn start_read<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+    ) -> DieStep {
+        self.start_read_here::<PLAIN>(now, die, state, op)
     }
 
     /// [`Flash::start_read`] in the frame of its caller.
     #[allow(clippy::inline_always, reason = "once for each read of collection, which is in registers there")]
     #[inline(always)]
-    pub(crate) fn start_read_here<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) -> DieStep {
+    pub(crate) fn start_read_here<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+    ) -> DieStep {
         let (pages, sense) = sensing_of(&self.unit, &self.timing, &self.ops[op]);
         if !PLAIN && !self.pipes.is_empty() {
-            return self.begin_in_pipe(now, die, op, sense, pages);
+            return self.begin_in_pipe(now, die, state, op, sense, pages);
         }
-        let state = &mut self.dies[die];
         state.begin(now, op);
         state.phase = DiePhase::Sensing;
         let channel = state.channel;
@@ -116,25 +132,34 @@ impl<T: Copy> Flash<T> {
 
     /// Starts the first program of host data that waits.
     #[inline]
-    pub(crate) fn start_host_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
-        let state = &mut self.dies[die];
+    pub(crate) fn start_host_program<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+    ) {
         state.reads_in_a_row = 0;
         let op = state.programs.pop(&mut self.ops);
-        self.start_program::<PLAIN>(now, die, op);
+        self.start_program::<PLAIN>(now, die, state, op);
     }
 
-    pub(crate) fn start_program<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
-        let (first_row, mode) = (self.ops[op].row(), self.ops[op].mode());
+    pub(crate) fn start_program<const PLAIN: bool>(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+    ) {
+        let begun = &self.ops[op];
+        let (first_row, mode, sensed) = (begun.row(), begun.mode(), begun.mask);
         let mut program = self.timing.program(mode, first_row);
         for row in 1..self.unit.rows {
             program += self.timing.program(mode, first_row + row);
         }
-        let sensed = self.ops[op].mask;
         if sensed != 0 {
-            return self.start_copy(now, die, op, Nanos(sensed), program);
+            return self.start_copy(now, die, state, op, Nanos(sensed), program);
         }
-        let data_in = self.book_program::<PLAIN>(now, die);
-        let state = &mut self.dies[die];
+        let data_in = self.book_program::<PLAIN>(now, die, state);
         state.begin_array(now, op, data_in, data_in + program);
         if !PLAIN {
             self.update_accounts(move |accounts| {
@@ -147,24 +172,26 @@ impl<T: Copy> Flash<T> {
     /// Starts on-chip copy `op`: the die senses for `sense` and programs for `program`. Only commands go over the channel.
     #[cold]
     #[inline(never)]
-    fn start_copy(&mut self, now: Nanos, die: DieId, op: u32, sense: Nanos, program: Nanos) {
-        let channel = self.dies[die].channel;
+    fn start_copy(
+        &mut self,
+        now: Nanos,
+        die: DieId,
+        state: &mut FlashDie,
+        op: u32,
+        sense: Nanos,
+        program: Nanos,
+    ) {
+        let channel = state.channel;
         let start = self.channels[channel].interleave(now, self.timing.command());
         let (sensed, end) = (start + sense, start + sense + program);
-        self.dies[die].begin_array(now, op, sensed, end);
+        state.begin_array(now, op, sensed, end);
         self.update_accounts(move |accounts| {
             accounts.begin_array_work(now, die, op, DieActivity::Internal, sensed);
         });
         self.events.set_die(die, end);
     }
 
-    /// Time for which a die senses the units in `mask` of the program unit at `place`.
-    pub fn sense_time(&self, place: BlockRow, mask: u64) -> Nanos {
-        sensing_of(&self.unit, &self.timing, &FlashOp::read(place, mask, ())).1
-    }
-
-    fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, op: u32) {
-        let state = &mut self.dies[die];
+    fn start_erase<const PLAIN: bool>(&mut self, now: Nanos, die: DieId, state: &mut FlashDie, op: u32) {
         let start = self.channels[state.channel].interleave(now, self.timing.command());
         let own = self.ops[op].mask;
         let end = start + if own == 0 { self.timing.erase() } else { Nanos(own) };
@@ -175,6 +202,13 @@ impl<T: Copy> Flash<T> {
             });
         }
         self.events.set_die(die, end);
+    }
+}
+
+impl<T: Copy> Flash<T> {
+    /// Time for which a die senses the units in `mask` of the program unit at `place`.
+    pub fn sense_time(&self, place: BlockRow, mask: u64) -> Nanos {
+        sensing_of(&self.context.unit, &self.context.timing, &FlashOp::read(place, mask, ())).1
     }
 }
 

@@ -182,7 +182,7 @@ fn the_units_of_a_command_are_sensed_once() {
     assert_eq!(dies, [DieId(0)]);
     for &die in &dies {
         assert!(matches!(
-            caller.room.start_or_suspend::<false>(Nanos::ZERO, die, |_| CoreDemand::default()),
+            caller.room.start_or_suspend(Nanos::ZERO, die, |_| CoreDemand::default()),
             DieStep::Sensing(_)
         ));
     }

@@ -10,10 +10,16 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 use std::ops::ControlFlow;
 
 impl Ssd {
-    /// Flash core `core` acts on one unit of a command.
+    /// Flash core `core` acts on one unit of a command of kind `op`, all of it where `ALONE`.
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
-    pub(crate) fn execute(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+    pub(crate) fn execute<const ALONE: bool>(
+        &mut self,
+        now: Nanos,
+        core: CoreId,
+        op: HostOp,
+        work: UnitWork,
+    ) {
         debug_assert!(
             work.lpn == Lpn::NONE
                 || u32::from(work.first) + u32::from(work.sectors) <= self.context.size.sectors_per_unit,
@@ -24,16 +30,15 @@ impl Ssd {
             if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
         self.context.note(move |ledger| ledger.acts(now, work.request));
-        if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, work) {
-            self.act(now, core, work);
+        if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, op, work) {
+            self.act::<ALONE>(now, core, op, work);
         }
     }
 
     /// True if a unit that the host reads or writes waits for the page of the mapping table that has its entry. A trim does not: it only changes entries.
     #[inline(never)]
-    fn misses_map(&mut self, now: Nanos, core: CoreId, work: UnitWork) -> bool {
-        self.context.commands.requests.command(work.request).op != HostOp::Trim
-            && self.cores[core].awaits_map(now, &mut self.context, work)
+    fn misses_map(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) -> bool {
+        op != HostOp::Trim && self.cores[core].awaits_map(now, &mut self.context, work)
     }
 
     /// Page `page` of the mapping table of core `core` has been read: the units that wait for it go on, in the order in which they came.
@@ -42,18 +47,18 @@ impl Ssd {
             let moved =
                 if self.context.redirection.is_some() { self.directory().rerouted(core, work) } else { None };
             let (core, work) = moved.unwrap_or((core, work));
-            self.act(now, core, work);
+            let op = self.context.commands.requests.command(work.request).op;
+            self.act::<false>(now, core, op, work);
         }
     }
 
-    /// Flash core `core` acts on one unit of a command, whose place it knows.
+    /// Flash core `core` acts on one unit of a command of kind `op`, whose place it knows.
     #[allow(clippy::inline_always, reason = "as Ssd::execute")]
     #[inline(always)]
-    fn act(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
-        let command = *self.context.commands.requests.command(work.request);
-        match command.op {
+    fn act<const ALONE: bool>(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) {
+        match op {
             HostOp::Read if self.context.zones.is_some() && self.reads_area(now, core, work) => {}
-            HostOp::Read => self.cores[core].read_unit(now, &mut self.context, work),
+            HostOp::Read => self.cores[core].read_unit::<ALONE>(now, &mut self.context, work),
             HostOp::Write | HostOp::Append => self.write_unit(now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
@@ -128,7 +133,7 @@ impl Ssd {
                 // The read's time is spent now; its content is merged when the write enters the buffer, with what is
                 // current then, so that two partial writes of one unit cannot lose each other's sectors.
                 let of_pu = ftl.layout().pu_of(slot);
-                self.cores[core].enqueue_read(now, &mut self.context, OpKind::RmwRead, of_pu, work);
+                self.cores[core].enqueue_read::<false>(now, &mut self.context, OpKind::RmwRead, of_pu, work);
                 return;
             }
         }

@@ -7,10 +7,10 @@ use outlast_flash::{DieQueue, TaskReadAnswer, TaskReadQuery};
 use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 impl FlashCore {
-    /// Queues the read of one unit; units of one command in one program unit are read together.
+    /// Queues the read of one unit; units of one command in one program unit are read together, if there may be several, not `ALONE`.
     #[allow(clippy::inline_always, reason = "the way of every read of the host")]
     #[inline(always)]
-    pub fn enqueue_read(
+    pub fn enqueue_read<const ALONE: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
@@ -22,7 +22,7 @@ impl FlashCore {
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
-        if kind == OpKind::HostRead && context.flash.join_read(die, unit, joins) {
+        if !ALONE && kind == OpKind::HostRead && context.flash.join_read(die, unit, joins) {
             return;
         }
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, InternalTask::Gc, self.id, pu) };
@@ -122,7 +122,7 @@ impl FlashCore {
 
     /// Die `die` looks at its queue, as all units of a command are in it.
     pub fn look_up(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        let next = context.flash.start_or_suspend::<false>(now, die, |_| self.demand());
+        let next = context.flash.start_or_suspend(now, die, |_| self.demand());
         self.follow(now, context, die, next);
     }
 

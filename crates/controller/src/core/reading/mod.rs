@@ -24,9 +24,9 @@ impl FlashCore {
         self.make_due(context, Due::Collect);
     }
 
-    /// The host reads the unit of `work`, or a part of it.
+    /// The host reads the unit of `work`, or a part of it, and nothing else by the same command where `ALONE`.
     #[inline]
-    pub fn read_unit(&mut self, now: Nanos, context: &mut CoreContext, work: UnitWork) {
+    pub fn read_unit<const ALONE: bool>(&mut self, now: Nanos, context: &mut CoreContext, work: UnitWork) {
         let ftl = &self.ftl;
         let slot = ftl.lookup(work.lpn);
         if !slot.is_some() {
@@ -56,7 +56,7 @@ impl FlashCore {
             context.finish_parts(now, work.request, 1);
             return;
         }
-        self.enqueue_read(now, context, OpKind::HostRead, of_pu, work);
+        self.enqueue_read::<ALONE>(now, context, OpKind::HostRead, of_pu, work);
     }
 
     fn copy_out(&mut self, context: &mut CoreContext, work: UnitWork) {
