@@ -93,27 +93,26 @@ impl<T: Copy> Flash<T> {
     /// # Errors
     /// The first contradiction, in one line.
     pub fn check_restored(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.context.ops.slots().len()];
-        self.context.ops.free().iter().for_each(|&op| seen[op as usize] = true);
+        let context = &self.context;
+        let mut seen = vec![false; context.ops.slots().len()];
+        context.ops.free().iter().for_each(|&op| seen[op as usize] = true);
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            let reached = self.context.ops.slots().get(op as usize).filter(|_| is_new);
+            let reached = context.ops.slots().get(op as usize).filter(|_| is_new);
             let reached = reached
                 .filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind() == FlashOpKind::Read)));
             let reached = reached.filter(|op| match op.kind() {
-                FlashOpKind::Read => {
-                    self.context.unit.contains(op.mask) && op.units() == op.mask.count_ones()
-                }
-                FlashOpKind::Program => op.units() <= self.context.unit.units() && op.mask <= LONGEST_SENSING,
+                FlashOpKind::Read => context.unit.contains(op.mask) && op.units() == op.mask.count_ones(),
+                FlashOpKind::Program => op.units() <= context.unit.units() && op.mask <= LONGEST_SENSING,
                 FlashOpKind::Erase => true,
             });
             reached
                 .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };
-        if !self.context.pipes.is_empty() && self.context.pipes.len() != self.dies.len()
-            || self.context.gathering
-            || !self.context.gathered.is_empty()
+        if !context.pipes.is_empty() && context.pipes.len() != self.dies.len()
+            || context.gathering
+            || !context.gathered.is_empty()
         {
             return Err("reads of a command are being queued, or beside each other on no die".to_owned());
         }
@@ -130,7 +129,7 @@ impl<T: Copy> Flash<T> {
             {
                 return Err(format!("die {id} waits for an operation that is not suspended"));
             }
-            for op in self.context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
+            for op in context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
             let lists = [
@@ -153,15 +152,13 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        if self.context.internal > self.context.internal_max
-            || self.context.thinking.slots() > self.context.internal as usize
-        {
+        if context.internal > context.internal_max || context.thinking.slots() > context.internal as usize {
             return Err(format!(
                 "{} internal operations of at most {}",
-                self.context.internal, self.context.internal_max
+                context.internal, context.internal_max
             ));
         }
-        self.context.events.check()
+        context.events.check()
     }
 
     /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those
