@@ -24,6 +24,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 mod accounts;
+mod answer;
 mod channel;
 mod die;
 mod die_step;

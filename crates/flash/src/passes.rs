@@ -214,7 +214,8 @@ impl<T: Copy> Flash<T> {
         self.dies.indices().zip(&self.context.passes).flat_map(move |(die, passes)| {
             let is_open = move |own: &&PassedOp| {
                 let (block, row) = (self.context.ops[own.op].block, self.context.ops[own.op].row());
-                let follows = |op: u32| self.context.ops[op].block == block && self.context.ops[op].row() >= row + rows;
+                let follows =
+                    |op: u32| self.context.ops[op].block == block && self.context.ops[op].row() >= row + rows;
                 !own.is_last && own.stage != PassStage::Fine && !passes.all().any(follows)
             };
             passes.ops.iter().filter(is_open).map(move |own| (die, &self.context.ops[own.op]))

@@ -48,7 +48,10 @@ impl<T: Copy> Flash<T> {
         let of = move |(id, die)| {
             let of_one =
                 begun_ops(die).chain(self.queued_ops(die)).filter(move |&op| !self.passes_twice(id, op));
-            self.in_passes(id).flat_map(DiePasses::all).chain(of_one).map(move |op| (id, &self.context.ops[op]))
+            self.in_passes(id)
+                .flat_map(DiePasses::all)
+                .chain(of_one)
+                .map(move |op| (id, &self.context.ops[op]))
         };
         self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind() == FlashOpKind::Program)
     }
@@ -78,7 +81,12 @@ impl<T: Copy> Flash<T> {
                 for number in passes.all() {
                     let (is_begun, is_past) = (begun.contains(&number), passes.is_past_coarse(number));
                     let (started, in_last_pass) = (is_begun || is_past, is_begun && is_past);
-                    outstanding.push(OutstandingProgram { die, op: self.context.ops[number], started, in_last_pass });
+                    outstanding.push(OutstandingProgram {
+                        die,
+                        op: self.context.ops[number],
+                        started,
+                        in_last_pass,
+                    });
                 }
             }
             let queued = self.queued_ops(state).map(|op| (op, false));
@@ -117,27 +125,26 @@ impl<T: Copy> Flash<T> {
     /// # Errors
     /// The first contradiction, in one line.
     pub fn check_restored(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.context.ops.slots().len()];
-        self.context.ops.free().iter().for_each(|&op| seen[op as usize] = true);
+        let context = &self.context;
+        let mut seen = vec![false; context.ops.slots().len()];
+        context.ops.free().iter().for_each(|&op| seen[op as usize] = true);
         let mut take = |die: DieId, op: u32, is_read: Option<bool>| -> Result<u32, String> {
             let is_new = seen.get_mut(op as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            let reached = self.context.ops.slots().get(op as usize).filter(|_| is_new);
+            let reached = context.ops.slots().get(op as usize).filter(|_| is_new);
             let reached = reached
                 .filter(|op| is_read.is_none_or(|is_read| is_read == (op.kind() == FlashOpKind::Read)));
             let reached = reached.filter(|op| match op.kind() {
-                FlashOpKind::Read => {
-                    self.context.unit.contains(op.mask) && op.units() == op.mask.count_ones()
-                }
-                FlashOpKind::Program => op.units() <= self.context.unit.units() && op.mask <= LONGEST_SENSING,
+                FlashOpKind::Read => context.unit.contains(op.mask) && op.units() == op.mask.count_ones(),
+                FlashOpKind::Program => op.units() <= context.unit.units() && op.mask <= LONGEST_SENSING,
                 FlashOpKind::Erase => true,
             });
             reached
                 .map(FlashOp::next)
                 .ok_or_else(|| format!("die {die} has operation {op}, which is none or another's"))
         };
-        if !self.context.pipes.is_empty() && self.context.pipes.len() != self.dies.len()
-            || self.context.gathering
-            || !self.context.gathered.is_empty()
+        if !context.pipes.is_empty() && context.pipes.len() != self.dies.len()
+            || context.gathering
+            || !context.gathered.is_empty()
         {
             return Err("reads of a command are being queued, or beside each other on no die".to_owned());
         }
@@ -154,7 +161,7 @@ impl<T: Copy> Flash<T> {
             {
                 return Err(format!("die {id} waits for an operation that is not suspended"));
             }
-            for op in self.context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
+            for op in context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
             for op in self.in_passes(id).flat_map(DiePasses::between) {
@@ -180,16 +187,14 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        if self.context.internal > self.context.internal_max
-            || self.context.thinking.slots() > self.context.internal as usize
-        {
+        if context.internal > context.internal_max || context.thinking.slots() > context.internal as usize {
             return Err(format!(
                 "{} internal operations of at most {}",
-                self.context.internal, self.context.internal_max
+                context.internal, context.internal_max
             ));
         }
         self.check_passes(&seen)?;
-        self.context.events.check()
+        context.events.check()
     }
 
     /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those
@@ -250,8 +255,10 @@ pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
 pub fn operations<T: Copy>(flash: &Flash<T>) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
     let of = move |(id, die): (DieId, _)| {
         let between = flash.in_passes(id).flat_map(DiePasses::between);
-        let lists =
-            begun_ops(die).chain(flash.queued_ops(die)).chain(die.reads.iter(&flash.context.ops)).chain(between);
+        let lists = begun_ops(die)
+            .chain(flash.queued_ops(die))
+            .chain(die.reads.iter(&flash.context.ops))
+            .chain(between);
         lists.map(move |op| (id, &flash.context.ops[op]))
     };
     flash.reads_under_way().chain(flash.dies.iter_indexed().flat_map(of))

@@ -128,10 +128,8 @@ impl Ssd {
 
     #[inline(never)]
     fn write_by_unit(&mut self, units: impl Iterator<Item = u64>) -> Result<(), usize> {
-        let mut written = 0_usize;
-        for unit in units {
+        for (written, unit) in units.enumerate() {
             self.write_unit_untimed(unit, 0).map_err(|_| written)?;
-            written += 1;
         }
         Ok(())
     }

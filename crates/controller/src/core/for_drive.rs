@@ -62,6 +62,7 @@ impl CoreContext {
             adjusted: Vec::new(),
             moves: Moves::default(),
             watch,
+            has_unit_extras: has_unit_extras(&config),
             notes_reads: config.controller.read_cache.is_some(),
             heeds_writes: config.bytes
                 || config.controller.coalesce
@@ -164,6 +165,16 @@ impl CoreContext {
     pub fn take_map_flush(&mut self, now: Nanos) -> bool {
         self.map_timer.next() != Nanos::MAX && self.map_timer.take(now)
     }
+}
+
+/// True if units of commands cost processor time, or have caches, zones or bytes.
+fn has_unit_extras(config: &SsdConfig) -> bool {
+    let costs = [config.controller.read_cost, config.controller.write_cost, config.controller.encode_cost];
+    costs.iter().any(|&cost| cost != Nanos::ZERO)
+        || config.ftl.map_cache.is_some()
+        || config.read_cache_units().is_some()
+        || config.zones.is_some()
+        || config.bytes
 }
 
 /// Figures.

@@ -60,7 +60,6 @@ impl Ssd {
         let core = self.context.places[die].core;
         match self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {
             DieGoesOn::ByItself => return,
-            DieGoesOn::AtOnce => {}
             DieGoesOn::Settled => self.settle(now),
         }
         self.cores[core].wake_of::<PLAIN>(now, &mut self.context, die);

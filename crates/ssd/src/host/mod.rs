@@ -16,6 +16,7 @@ mod arrivals;
 mod commands;
 mod door;
 mod flushing;
+mod hand_over;
 mod in_order;
 mod passage;
 mod rest;

@@ -10,27 +10,25 @@ use outlast_units::{CoreId, Lpn, Nanos, SECTOR_BYTES, Stream};
 use std::ops::ControlFlow;
 
 impl Ssd {
-    /// Flash core `core` acts on one unit of a command of kind `op`, all of it where `ALONE`.
+    /// Flash core `core` acts on one unit of a command of kind `op`; where `BARE`, on all of it, in a drive that
+    /// [passes units](outlast_controller::CoreContext::passes_units).
     #[allow(clippy::inline_always, reason = "the way of every command, whose parts are then in registers")]
     #[inline(always)]
-    pub(crate) fn execute<const ALONE: bool>(
-        &mut self,
-        now: Nanos,
-        core: CoreId,
-        op: HostOp,
-        work: UnitWork,
-    ) {
+    pub(crate) fn execute<const BARE: bool>(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) {
         debug_assert!(
             work.lpn == Lpn::NONE
                 || u32::from(work.first) + u32::from(work.sectors) <= self.context.size.sectors_per_unit,
             "work of more than a unit"
         );
         // A die may have failed, or data have moved, since the master core sent it here.
-        let moved = if self.context.homes.is_some() { self.directory().rerouted(core, work) } else { None };
+        let has_homes = !BARE && self.context.homes.is_some();
+        let moved = if has_homes { self.directory().rerouted(core, work) } else { None };
         let (core, work) = moved.unwrap_or((core, work));
-        self.context.note(move |ledger| ledger.acts(now, work.request));
-        if self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, op, work) {
-            self.act::<ALONE>(now, core, op, work);
+        if !BARE {
+            self.context.note(move |ledger| ledger.acts(now, work.request));
+        }
+        if BARE || self.context.config.ftl.map_cache.is_none() || !self.misses_map(now, core, op, work) {
+            self.act::<BARE>(now, core, op, work);
         }
     }
 
@@ -54,11 +52,11 @@ impl Ssd {
     /// Flash core `core` acts on one unit of a command of kind `op`, whose place it knows.
     #[allow(clippy::inline_always, reason = "as Ssd::execute")]
     #[inline(always)]
-    fn act<const ALONE: bool>(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) {
+    fn act<const BARE: bool>(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) {
         match op {
-            HostOp::Read if self.context.zones.is_some() && self.reads_area(now, core, work) => {}
-            HostOp::Read => self.cores[core].read_unit::<ALONE>(now, &mut self.context, work),
-            HostOp::Write | HostOp::Append => self.write_unit(now, core, work),
+            HostOp::Read if !BARE && self.context.zones.is_some() && self.reads_area(now, core, work) => {}
+            HostOp::Read => self.cores[core].read_unit::<BARE>(now, &mut self.context, work),
+            HostOp::Write | HostOp::Append => self.write_unit::<BARE>(now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.context.size.sectors_per_unit {
@@ -100,8 +98,8 @@ impl Ssd {
         self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
-    fn write_unit(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
-        if self.context.zones.is_some() && self.enters_area(now, core, work) {
+    fn write_unit<const BARE: bool>(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
+        if !BARE && self.context.zones.is_some() && self.enters_area(now, core, work) {
             return;
         }
         if self.classifier.is_some() {

@@ -186,13 +186,15 @@ impl Tasks {
         may_start: bool,
     ) -> NextRead {
         let Some(victim) = &mut self.under_way[task as usize].victim else { return NextRead::None };
-        if !victim.list.has_more(local) {
+        let mut left = victim.list.of_die(local);
+        if !left.has_more() {
             return NextRead::None;
         }
         if self.relocating >= self.relocating_max || !may_start {
             return NextRead::Later;
         }
-        let piece = victim.list.take(local);
+        let piece = left.take();
+        let after = left.peek();
         let (pu, within) = (ftl.layout().pu_at(victim.superblock, piece.pu()), piece.pu());
         let mask = ftl.valid_units(victim.superblock, within) & self.span.at(piece) & victim.units;
         if mask == 0 {
@@ -201,7 +203,7 @@ impl Tasks {
         debug_assert!(victim.erasing.is_none(), "a victim is read that is being erased");
         victim.reads_in_flight += 1;
         ftl.touch_moving(pu, mask);
-        if let Some(next) = victim.list.peek(local) {
+        if let Some(next) = after {
             ftl.touch_owners(ftl.layout().pu_at(victim.superblock, next));
         }
         // Room is kept from the start of the read, so that data read always has a place to go.

@@ -211,22 +211,46 @@ impl ReadList {
         &self.pieces[next as usize..end as usize]
     }
 
-    /// The next read of die `local`, which has one.
+    /// The program unit that die `local` reads next.
+    pub(super) fn peek(&self, local: LocalDie) -> Option<PuWithin> {
+        self.left(local).first().map(|piece| piece.pu())
+    }
+
+    /// What die `local` has still to read, looked up once.
     #[inline]
-    pub(super) fn take(&mut self, local: LocalDie) -> Piece {
-        let (next, end) = &mut self.cursors[local];
-        debug_assert!(next < end, "die {local} has nothing more to read");
-        let piece = self.pieces[*next as usize];
-        *next += 1;
-        self.dies_left -= u32::from(next == end);
+    pub(super) fn of_die(&mut self, local: LocalDie) -> DieReads<'_> {
+        DieReads { cursor: &mut self.cursors[local], pieces: &self.pieces, dies_left: &mut self.dies_left }
+    }
+}
+
+/// The part of a [`ReadList`] that one die reads.
+pub(super) struct DieReads<'a> {
+    cursor: &'a mut (u32, u32),
+    pieces: &'a [Piece],
+    dies_left: &'a mut u32,
+}
+
+impl DieReads<'_> {
+    /// True if there is something more.
+    #[inline]
+    pub(super) fn has_more(&self) -> bool {
+        self.cursor.0 != self.cursor.1
+    }
+
+    /// The next read, of which there is one.
+    #[inline]
+    pub(super) fn take(&mut self) -> Piece {
+        debug_assert!(self.has_more(), "a die has nothing more to read");
+        let piece = self.pieces[self.cursor.0 as usize];
+        self.cursor.0 += 1;
+        *self.dies_left -= u32::from(!self.has_more());
         piece
     }
 
     /// The program unit of what comes after it.
     #[inline]
-    pub(super) fn peek(&self, local: LocalDie) -> Option<PuWithin> {
-        let (next, end) = self.cursors[local];
-        (next != end).then(|| self.pieces[next as usize].pu())
+    pub(super) fn peek(&self) -> Option<PuWithin> {
+        self.has_more().then(|| self.pieces[self.cursor.0 as usize].pu())
     }
 }
 

@@ -12,8 +12,6 @@ use outlast_units::{DieId, Lpn, Nanos, Pu};
 pub enum DieGoesOn {
     /// It is at work, or has been woken.
     ByItself,
-    /// It is free, and is to be woken at once.
-    AtOnce,
     /// It is free, and is to be woken when the drive has settled.
     Settled,
 }
@@ -61,7 +59,8 @@ impl FlashCore {
                 self.note_read(now, context, tag, ended.mask());
             }
             context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
-            return DieGoesOn::AtOnce;
+            self.wake_of::<PLAIN>(now, context, die);
+            return DieGoesOn::ByItself;
         }
         if !tag.has_record {
             if tag.kind == OpKind::RelocationRead {

@@ -7,10 +7,10 @@ use outlast_flash::{DieQueue, TaskReadAnswer, TaskReadQuery};
 use outlast_units::{CoreId, DieId, Nanos, Pu};
 
 impl FlashCore {
-    /// Queues the read of one unit; units of one command in one program unit are read together, if there may be several, not `ALONE`.
+    /// Queues the read of one unit; units of one command in one program unit are read together, if there may be several: not where `BARE`.
     #[allow(clippy::inline_always, reason = "the way of every read of the host")]
     #[inline(always)]
-    pub fn enqueue_read<const ALONE: bool>(
+    pub fn enqueue_read<const BARE: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
@@ -22,7 +22,7 @@ impl FlashCore {
         let joins = |tag: &Purpose| {
             tag.pu == pu && tag.kind == OpKind::HostRead && !tag.has_record && tag.request() == work.request
         };
-        if !ALONE && kind == OpKind::HostRead && context.flash.join_read(die, unit, joins) {
+        if !BARE && kind == OpKind::HostRead && context.flash.join_read(die, unit, joins) {
             return;
         }
         let op = Op { units: 1, mask: 1 << unit, work, ..Op::new(kind, InternalTask::Gc, self.id, pu) };

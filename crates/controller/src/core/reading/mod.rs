@@ -24,9 +24,10 @@ impl FlashCore {
         self.make_due(context, Due::Collect);
     }
 
-    /// The host reads the unit of `work`, or a part of it, and nothing else by the same command where `ALONE`.
+    /// The host reads the unit of `work`, or a part of it; where `BARE`, nothing else by the same command, of a drive that
+    /// [passes units](CoreContext::passes_units).
     #[inline]
-    pub fn read_unit<const ALONE: bool>(&mut self, now: Nanos, context: &mut CoreContext, work: UnitWork) {
+    pub fn read_unit<const BARE: bool>(&mut self, now: Nanos, context: &mut CoreContext, work: UnitWork) {
         let ftl = &self.ftl;
         let slot = ftl.lookup(work.lpn);
         if !slot.is_some() {
@@ -39,7 +40,7 @@ impl FlashCore {
             context.finish_parts(now, work.request, 1);
             return;
         }
-        if context.config.bytes {
+        if !BARE && context.config.bytes {
             self.copy_out(context, work);
         }
         let ftl = &self.ftl;
@@ -50,13 +51,13 @@ impl FlashCore {
             return;
         }
         let of_pu = ftl.layout().pu_of(slot);
-        if self.finds_read(work.lpn) {
+        if !BARE && self.finds_read(work.lpn) {
             context.counters.read_cache_hits += 1;
             context.data_moved(now, work.request, u64::from(work.sectors));
             context.finish_parts(now, work.request, 1);
             return;
         }
-        self.enqueue_read::<ALONE>(now, context, OpKind::HostRead, of_pu, work);
+        self.enqueue_read::<BARE>(now, context, OpKind::HostRead, of_pu, work);
     }
 
     fn copy_out(&mut self, context: &mut CoreContext, work: UnitWork) {
