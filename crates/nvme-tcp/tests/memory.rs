@@ -159,8 +159,7 @@ impl MemoryTarget {
     pub(crate) fn zoned() -> Self {
         let own = Self::new();
         own.device.borrow_mut().zones = vec![0; (BLOCKS * 512 / ZONE_BYTES) as usize];
-        let mut facts = facts(true);
-        let size = ZONE_BYTES / 4096;
+        let (mut facts, size) = (facts(true), ZONE_BYTES / 4096);
         facts.namespaces[0] = NamespaceFacts {
             blocks: BLOCKS / 8,
             block_bytes: 4096,

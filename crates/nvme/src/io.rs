@@ -5,6 +5,7 @@ use crate::entry::SubmissionEntry;
 use crate::facts::{ALL_NAMESPACES, LONGEST_TRANSFER, NamespaceFacts, SubsystemFacts};
 use crate::identify::{COPY_RANGES, copy_blocks};
 use crate::placement;
+use crate::placement_identifiers;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::queue::DataTransfer;
 use crate::status::NvmeStatus;
@@ -192,7 +193,7 @@ pub(crate) fn plan(
 
 /// The device's placement identifier for what a command writes, whose directive has its value in the upper half of `dword`.
 fn identifier_of(entry: &SubmissionEntry, facts: &NamespaceFacts, dword: u32) -> Result<u16, NvmeStatus> {
-    placement::identifier_of(facts, entry.dword(12) >> DIRECTIVE_TYPE & 0xF, (dword >> 16) as u16)
+    placement_identifiers::identifier_of(facts, entry.dword(12) >> DIRECTIVE_TYPE & 0xF, (dword >> 16) as u16)
 }
 
 /// A flush, which is one of the whole device: its buffer knows no namespaces. What takes no writes has nothing to flush.

@@ -31,6 +31,7 @@ mod log_pages;
 mod placement;
 mod placement_events;
 mod placement_features;
+mod placement_identifiers;
 mod plan;
 mod properties;
 mod queue;

@@ -3,8 +3,9 @@
 use crate::admin::AdminStep;
 use crate::entry::SubmissionEntry;
 use crate::facts::SubsystemFacts;
-use crate::placement::{ENDURANCE_GROUP, of_handle};
+use crate::placement::ENDURANCE_GROUP;
 use crate::placement_events::EVENT_TYPES;
+use crate::placement_identifiers::of_handle;
 use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
 

@@ -15,6 +15,7 @@ mod faults;
 mod find;
 mod fork;
 mod groups;
+mod groups_torture;
 mod health_log;
 mod heat;
 mod host_latency;

@@ -1,22 +1,18 @@
-//! Are reclaim groups drives of their own? Traffic of each group is compared with that of a drive with the group's dies, to the nanosecond; and through power cuts, failing
-//! dies, snapshots and full groups each unit has the bytes of a plain map.
+//! Are reclaim groups drives of their own? Traffic of each group is compared with that of a drive with the group's dies, to the nanosecond; and groups are
+//! full, lose their dies, and have handles updated.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::placement::with_handles;
-use crate::snapshot::{check_forgeries, read, written};
 use crate::support;
 
 use outlast_device::{Command, Completion, Device, Op, Outcome, PlacementId, Tag};
-use outlast_media::{DieDamage, DriveFault, HazardConfig};
+use outlast_media::{DieDamage, DriveFault};
 use outlast_settings::drive::{SsdConfig, WriteCache};
 use outlast_settings::placement::HandleIsolation::{InitiallyIsolated, PersistentlyIsolated};
 use outlast_ssd::{GroupFigures, PlacementView, Ssd};
 use outlast_units::rng::SplitMix;
 use outlast_units::{Bytes, Lba, Nanos};
-use proptest::prelude::*;
-use support::life::begun;
-use support::torture::{configurations, frequencies, torture};
 use support::{command, tiny};
 
 /// `config` with `groups` reclaim groups of `lanes` flash cores each, and without what does not go with them.
@@ -126,59 +122,6 @@ fn groups_are_drives_of_their_own_to_the_nanosecond() {
             assert_eq!(amplification[..], by_core[..usize::from(lanes)], "group {group}");
             assert!(group == 0 || written_units as f64 > 1.1 * host_units as f64, "group {group} collects");
         }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-
-    #[test]
-    fn units_in_groups_keep_their_bytes_through_power_cuts(
-        config in configurations(), groups in 2u16..5, lanes in 1u16..3, cuts in frequencies(), seed: u64,
-    ) {
-        let config = with_groups(config, 2, groups, lanes);
-        if Ssd::new(config.clone(), seed).is_ok() {
-            torture(&config, seed, 1500, cuts, 0);
-        }
-    }
-
-    #[test]
-    fn units_in_groups_keep_their_bytes_on_a_breaking_drive(
-        config in configurations(), groups in 2u16..4, cuts in frequencies(), seed: u64,
-    ) {
-        let mut config = with_groups(config, 2, groups, 1);
-        config.geometry.blocks_per_plane += 16;
-        config.ftl.spare_blocks = 8;
-        config.hazards = HazardConfig { program_failure: 2e-3, erase_failure: 0.01, ..HazardConfig::default() };
-        if Ssd::new(config.clone(), seed).is_ok() {
-            torture(&config, seed, 1000, cuts, 6);
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_drive_with_groups_that_was_written_and_read_goes_on_as_if_it_had_not_been(
-        config in configurations(), groups in 2u16..5, seed: u64, before in 0u64..1000,
-        forgeries in prop::collection::vec((any::<u32>(), any::<u64>(), 1usize..9), 20),
-    ) {
-        let config = with_groups(config, 2, groups, 1);
-        prop_assume!(Ssd::new(config.clone(), seed).is_ok());
-        let mut life = begun(config, seed);
-        life.go_on(before);
-        let bytes = written(&life.model.ssd);
-        let mut twin = life.with(read(&life.config, seed, &bytes).unwrap());
-        twin.model.ssd.self_check().unwrap();
-        prop_assert!(written(&twin.model.ssd) == bytes, "read and written again it is another");
-        check_forgeries(&life, seed, forgeries)?;
-        for one in [&mut life, &mut twin] {
-            one.go_on(400);
-        }
-        prop_assert!(written(&life.model.ssd) == written(&twin.model.ssd), "they have gone on differently");
-        twin.model.settle_down();
-        twin.model.read_everything();
     }
 }
 
