@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import outlast
 from outlast import fleet
+from outlast.fleet import plan as plan_module
 from outlast.fleet.keys import TABLES
 from outlast.fleet.reading import with_changes, without_effect
 
@@ -216,3 +218,30 @@ def test_repairs_shorter_than_moments_can_tell_are_refused(said: dict[str, Any],
     """They would be over when they begin, and losses 0."""
     with pytest.raises(outlast.ScenarioError, match=re.escape(message)):
         fleet.planned(fleet.read(said))
+
+
+def test_too_many_lives_are_refused_before_losses_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("losses were looked for")
+
+    monkeypatch.setattr(importlib.import_module("outlast.fleet.study"), "losses", never)
+    with pytest.raises(outlast.ScenarioError, match=r"study\.most_events = .*: 10000000 lives of 12 drives"):
+        fleet.study({"study": {"lives": 10**7}})
+
+
+@pytest.mark.parametrize(("frailty", "batches"), [(1e-6, 20), (0.1, 20), (1.0, 20), (1.0, 3), (4.0, 100), (25.0, 200)])
+def test_batches_differ_by_the_variance_that_is_said(frailty: float, batches: int) -> None:
+    """Whatever the seed, drives fail as often in the mean as their rate says."""
+    said = {"cluster": {"drives": 200}, "drive": {"frailty": frailty, "batches": batches}}
+    found = [plan_module._batches(fleet.read({"seed": seed, **said}), 200) for seed in (1, 2)]
+    for factors, batch in found:
+        assert sum(factors) / batches == pytest.approx(1.0, rel=1e-12)
+        spread = sum((each - 1.0) ** 2 for each in factors) / batches
+        assert spread == pytest.approx(frailty, rel=1e-3) and min(factors) >= 0.0
+        assert len(set(batch)) == batches == len(factors)
+    assert found[0][0] != found[1][0] and sorted(found[0][0]) == sorted(found[1][0])
+
+
+def test_batches_cannot_differ_more_than_so_few_can() -> None:
+    factors, _ = plan_module._batches(fleet.read({"drive": {"frailty": 25.0}}), 12)
+    assert sum(factors) == pytest.approx(12.0) and max(factors) == pytest.approx(12.0, rel=1e-3)

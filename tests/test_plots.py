@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from conftest import Outlast
 from outlast.plots import FORMATS, Style, charts_of, length, save, tabular
 from outlast.plots import style as styles
 from outlast.plots.saving import _draw
+from outlast.plots.style import matplotlib as matplotlib_of
 from outlast.report.figure import Figure
 from test_bad_input import refused
 
@@ -51,6 +52,40 @@ def test_lines_have_the_numbers_of_the_report(weak_result: Path) -> None:
         assert (list(line.get_xdata()), list(line.get_ydata())) == (trace["x"], trace["y"])
     assert axes.get_xscale() == "log"
     assert axes.get_xlabel() == figure.layout["xaxis"]["title"]["text"]
+
+
+def shown(page: Any) -> list[Any]:
+    """Boxes of the labels of the x axis, from left to right."""
+    page.draw_without_rendering()
+    axes = page.axes[-1]
+    low, high = sorted(axes.get_xlim())
+    labels = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    boxes = [label.get_window_extent() for at, label in labels if low <= at <= high and label.get_text()]
+    return sorted(boxes, key=lambda box: box.x0)
+
+
+@pytest.mark.parametrize(("width", "least"), [(2.4, 2), (3.3, 3), (7.0, 6)])
+def test_labels_of_an_axis_do_not_touch(weak_result: Path, width: float, least: int) -> None:
+    figure = charts_of(outlast.load(weak_result)).figure_of("distribution")
+    style = Style(width_in=width)
+    with matplotlib_of("matplotlib").rc_context(style.parameters()):
+        page = matplotlib.Figure(figsize=(width, 0.68 * width), layout="constrained")
+        _draw(page, figure, style)
+        boxes = shown(page)
+    assert len(boxes) >= least
+    assert all(left.x1 + 1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_long_names_below_bars_are_turned() -> None:
+    names = [f"a layout of number {number}" for number in range(6)]
+    bars = Figure("test", [{"type": "bar", "x": names, "y": [1.0] * 6}])
+    page = matplotlib.Figure(figsize=(3.3, 2.2), layout="constrained")
+    _draw(page, bars, Style())
+    labels = page.axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == names and {label.get_rotation() for label in labels} == {30.0}
+    page = matplotlib.Figure(figsize=(3.3, 2.2), layout="constrained")
+    _draw(page, Figure("test", [{"type": "bar", "x": ["a", "b"], "y": [1.0, 2.0]}]), Style())
+    assert {label.get_rotation() for label in page.axes[0].get_xticklabels()} == {0.0}
 
 
 @pytest.mark.parametrize("across", [False, True])

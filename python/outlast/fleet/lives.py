@@ -44,7 +44,6 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
     `on` is the address of a Dask scheduler, whose workers have the same build of Outlast; the result is the same.
     """
     asked, years = fleet.settings["study"]["lives"], fleet.settings["years"]
-    check_events(fleet, max(asked, LIVES_LEAST))
     sums = _Sums(years)
     for life in _elsewhere(fleet, on) if on else _here(fleet, asked or LIVES_MOST):
         sums.add(life)
@@ -55,9 +54,10 @@ def played(fleet: Planned, tell: Callable[[int], None] | None = None, *, on: str
     return Lives(sums.number, sums.counts, sums.by_year, sums.lost, sums.worst, sums.first, sums.squares, sums.causes)
 
 
-def check_events(fleet: Planned, lives: int = LIVES_LEAST) -> None:
-    """Raises `ScenarioError` if so many lives of the fleet are more events than a study may take."""
+def check_events(fleet: Planned) -> None:
+    """Raises `ScenarioError` if the lives that are asked for are more events than a study may take."""
     most, years = fleet.settings["study"]["most_events"], fleet.settings["years"]
+    lives = max(fleet.settings["study"]["lives"], LIVES_LEAST)
     events = fleet.plan.event_rate * years * YEAR_HOURS * lives
     if not events <= most:
         raise fleet.settings.refused(

@@ -7,7 +7,7 @@ from math import expm1, log1p, log10
 from typing import Any
 
 from outlast.fleet import elasticity, loss_causes
-from outlast.fleet.lives import Lives, played, wilson
+from outlast.fleet.lives import Lives, check_events, played, wilson
 from outlast.fleet.outages import unavailable
 from outlast.fleet.plan import Planned, planned, scope_sizes
 from outlast.fleet.presets import PRESETS
@@ -33,6 +33,7 @@ def study(
     """
     settings = fleet if isinstance(fleet, Settings) else read(fleet)
     plan = planned(settings)
+    check_events(plan)
     if tell is not None:
         tell("losses", 0)
     found = None if settings["study"]["engine"] == "crude" else losses(plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from outlast.plots.style import matplotlib
@@ -49,6 +50,35 @@ def _ticks(axis: Any, settings: Mapping[str, Any], names: Mapping[str, int], log
         axis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
     elif wanted.endswith("s"):
         axis.set_major_formatter(ticker.EngFormatter(sep=""))
+
+
+def fit_labels(axes: Any, *, named: bool) -> None:
+    """Keeps labels of the x axis from touching: names are turned, of numbers only each second, third, … stays.
+
+    The figure has been laid out; a label needs half a letter of room on each side.
+    """
+    ticker = matplotlib("matplotlib.ticker")
+    places, labels = list(axes.get_xticks()), axes.get_xticklabels()
+    low, high = sorted(axes.get_xlim())
+    shown = [i for i, at in enumerate(places) if low <= at <= high and labels[i].get_text()]
+    boxes = {i: labels[i].get_window_extent() for i in shown}
+
+    def touch(step: int) -> bool:
+        kept = sorted((boxes[i] for i in shown[::step]), key=lambda box: box.x0)
+        return any(left.x1 + 0.5 * left.height > right.x0 for left, right in pairwise(kept))
+
+    if not shown or not touch(1):
+        return
+    if named:
+        axes.tick_params(axis="x", labelrotation=30)
+        for i in shown:
+            labels[i].set(ha="right", rotation_mode="anchor")
+        return
+    step = next(step for step in range(2, len(shown) + 1) if not touch(step))
+    kept = set(shown[::step])
+    words = [labels[i].get_text() if i in kept else "" for i in range(len(places))]
+    axes.xaxis.set_major_locator(ticker.FixedLocator(places))
+    axes.xaxis.set_major_formatter(ticker.FixedFormatter(words))
 
 
 def draw_shapes(axes: Any, layout: Mapping[str, Any], y_name: str, colour: Any) -> None:

@@ -13,7 +13,7 @@ from outlast.errors import OutputError
 from outlast.notebook.plots import ComparisonPlots, Plots, ResultPlots, SweepPlots
 from outlast.notebook.theme import colours
 from outlast.output import check_file, write_file
-from outlast.plots.axes import draw_shapes, set_axis
+from outlast.plots.axes import draw_shapes, fit_labels, set_axis
 from outlast.plots.documents import Document
 from outlast.plots.drawing import Drawer
 from outlast.plots.style import Style, matplotlib
@@ -94,6 +94,9 @@ def _draw(drawn: Any, figure: Figure, style: Style) -> None:
         _legend(axes, layout, style)
         if axes is all_axes[-1]:
             set_axis(axes, "x", layout.get("xaxis", {}), drawer.names)
+            lie = any(trace.get("orientation") == "h" for trace in traces)
+            drawn.draw_without_rendering()
+            fit_labels(axes, named=bool(drawer.names) and not lie)
 
 
 def _legend(axes: Any, layout: Mapping[str, Any], style: Style) -> None:
