@@ -22,7 +22,7 @@ def run_corners(
     layers: list[Any],
     overrides: list[tuple[str, str]],
     jobs: int | None,
-    of_one_run: Mapping[str, object],
+    of_one_run: Mapping[str, bool],
     *,
     out: Path | None,
     as_json: bool,

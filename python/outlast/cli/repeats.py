@@ -36,7 +36,7 @@ def run_repeats(
     overrides: list[tuple[str, str]],
     repeats: int | None,
     jobs: int | None,
-    of_one_run: Mapping[str, object],
+    of_one_run: Mapping[str, bool],
     *,
     out: Path | None,
     as_json: bool,

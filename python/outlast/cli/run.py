@@ -116,14 +116,9 @@ def run_command(
     _refuse_two_outputs({"--json": as_json, "--format fio": as_fio, "--junit -": junit_printed})
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
-    of_one_run: dict[str, object] = {
-        "--format fio": as_fio,
-        "--force": force,
-        "--report": report_file,
-        "--junit": junit,
-    }
+    of_one_run = {"--format fio": as_fio, "--force": force, "--report": bool(report_file), "--junit": bool(junit)}
     if corners:
-        of_one_run |= {"--trace": trace, "--repeats": repeats}
+        of_one_run |= {"--trace": bool(trace), "--repeats": repeats is not None}
         return run_corners(layers, overrides, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     if repeats is not None or jobs is not None:
         return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
