@@ -23,6 +23,7 @@ from cyclonedx.model.component import ComponentScope
 
 import glibc
 import notes
+import recipe
 import sbom
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,9 +73,12 @@ def bill_of_materials(version: str, commit: str) -> str:
 
 
 def write_texts(out: Path, version: str, commit: str) -> None:
-    """The bill of materials, the notes and the checksums of a folder of packages."""
+    """The bill of materials, the conda recipe, the notes and the checksums of a folder of packages."""
     (out / f"outlast-{version}.cdx.json").write_text(bill_of_materials(version, commit), encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for sdist in out.glob("*.tar.gz"):
+        text = recipe.filled((ROOT / recipe.PLACE).read_text(encoding="utf-8"), sdist)
+        (out / "recipe.yaml").write_text(text, encoding="utf-8")
     (out / "NOTES.md").write_text(notes.notes(changelog, version, commit, out), encoding="utf-8")
     (out / "SHA256SUMS").write_text(notes.sums(out), encoding="utf-8")
 

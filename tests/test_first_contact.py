@@ -63,6 +63,21 @@ def test_a_percentage_that_looks_like_a_share_gets_a_note(outlast: Outlast, tiny
     assert "for 2.8 %, write 0.028" in suspicious.notes({"device": {"ftl": {"over_provisioning": 2.8}}})[0]
 
 
+def test_an_error_placed_in_a_preset_names_what_was_set(outlast: Outlast, tmp_path: Path) -> None:
+    done = outlast("run", "demo", "--set", "device.geometry.page_size=15KiB", check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "must divide the page size, 15KiB" in done.stderr
+    assert done.stderr.endswith("(with --set device.geometry.page_size=15KiB)\n"), done.stderr
+    # Where the fault is in what was written, its place says so.
+    (tmp_path / "mine.toml").write_text('extends = "demo"\n[workload.trace]\nfile = "nofile"\n')
+    for arguments, place in (
+        (("demo", "--set", "device.geometry.channels=0"), "--set: device.geometry.channels = 0"),
+        (("mine.toml", "--set", "seed=3"), "mine.toml:3: nofile: cannot be opened"),
+    ):
+        done = outlast("run", *arguments, check=False)
+        assert place in done.stderr and "(with" not in done.stderr, done.stderr
+
+
 def test_a_trace_without_a_drive_or_a_file_is_told_so(outlast: Outlast, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("128166372003061629,hm,0,Read,0,4096,1331\n")
     for command, says in (

@@ -204,3 +204,5 @@ def test_the_equation_of_mttdl_is_that_of_its_curves(outlast: Outlast, parities:
     more = ["--latent-mttf", "1e5"] if latent else []
     equation = printed(outlast, "mttdl", "--parities", parities, *more)["equation"]
     assert equation.startswith("((2n−1)·λ + μ)") == (parities == "1" and not latent)
+    with_mirrors = printed(outlast, "mttdl", "--parities", parities, "--copies", "2", *more)["equation"]
+    assert "RAID-10" in with_mirrors and "RAID-10" not in equation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,8 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "release"))
 
 import dry_run  # noqa: E402
+import notes  # noqa: E402
+import recipe  # noqa: E402
 
-FILES = ("Cargo.toml", "CHANGELOG.md", "CITATION.cff", "Containerfile", "Makefile", "action.yml", "rust-toolchain.toml")
+FILES = (
+    *("Cargo.toml", "CHANGELOG.md", "CITATION.cff", "Containerfile", "LICENSE-APACHE", "LICENSE-MIT", "Makefile"),
+    *("action.yml", "pyproject.toml", "rust-toolchain.toml"),
+)
+RECIPE = "release/conda/recipe.yaml"
 
 
 @pytest.fixture
@@ -24,6 +31,7 @@ def copy(tmp_path: Path) -> Path:
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / ".github", tmp_path / ".github")
+    shutil.copytree(ROOT / "release" / "conda", tmp_path / "release" / "conda")
     return tmp_path
 
 
@@ -44,6 +52,18 @@ def test_nothing_would_stop_a_release(copy: Path) -> None:
         ("action.yml", "${{ inputs.fs }}", "ext4", "action.yml: input fs: is not used"),
         (".github/workflows/test.yml", "actions/checkout@v4", "actions/checkout", "test.yml: uses actions/checkout"),
         (".github/workflows/release.yml", "mkdir packages", "mkdir (packages", "release.yml: script"),
+        (RECIPE, 'version: "0.1.0"', 'version: "0.0.9"', f"{RECIPE}: version 0.0.9, not 0.1.0"),
+        (RECIPE, "numpy >=2.2,<3", "numpy >=1.26,<3", "requirements.run: numpy >=2.2,<3 is missing"),
+        (
+            RECIPE,
+            "scipy >=1.17,<2",
+            "scipy >=1.0",
+            "requirements.run_constraints: scipy >=1.0 is not of pyproject.toml",
+        ),
+        (RECIPE, "maturin >=1.16,<2", "maturin", "requirements.host: maturin >=1.16,<2 is missing"),
+        (RECIPE, "LICENSE-MIT", "LICENSE-BSD", "license_file LICENSE-BSD: there is no such file"),
+        (RECIPE, "run_constraints:", "  run_constraints:", f"{RECIPE}: not YAML"),
+        ("pyproject.toml", '>=3.11"', '>=3.12"', "build.skip must have Python before 3.12"),
         (".github/workflows/release.yml", "name: aarch64", "name: riscv", "no packages for aarch64"),
     ],
 )
@@ -54,5 +74,21 @@ def test_what_would_stop_it_is_named(copy: Path, file: str, right: str, wrong: s
     assert any(says in line for line in dry_run.problems(copy)), dry_run.problems(copy)
 
 
+def test_it_needs_nothing_that_a_release_builds() -> None:
+    """A hosted runner tries it before the extension is there."""
+    code = "import sys; sys.modules['outlast'] = None; sys.argv = ['dry_run']; import dry_run; dry_run.main()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "release", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
 def test_a_tag_is_that_of_the_version() -> None:
     assert dry_run.problems(ROOT, "v9.9.9") == ["tag v9.9.9: the version is 0.1.0, and its tag v0.1.0"]
+
+
+def test_a_release_fills_in_the_checksum_of_its_source(tmp_path: Path) -> None:
+    sdist = tmp_path / "outlast-0.1.0.tar.gz"
+    sdist.write_bytes(b"source")
+    text = recipe.filled((ROOT / RECIPE).read_text(), sdist)
+    assert f'sha256: "{notes.checksum(sdist)}"' in text
+    with pytest.raises(ValueError, match="no place for the checksum"):
+        recipe.filled(text, sdist)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import select
 import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from outlast import log
 from outlast.errors import ScenarioError
 
 STANDARD_INPUT = "-"
@@ -62,9 +62,7 @@ def _all_of(handle: int, name: str) -> bytes:
     while size <= MOST_BYTES:
         events = waiting.poll(None if has_warned else 1000 * SILENCE_S)
         if not events:
-            print(
-                f"waiting for {name}, from which nothing has come yet (Ctrl-C ends this)", file=sys.stderr, flush=True
-            )
+            log.say(f"waiting for {name}, from which nothing has come yet (Ctrl-C ends this)", level=log.WARNING)
             has_warned = True
             continue
         try:

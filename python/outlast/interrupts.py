@@ -18,6 +18,7 @@ import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
@@ -32,6 +33,7 @@ class _SignalHandling:
         self.mode = _QUIT
         self.received: list[int] = []
         self.disk_state = "nothing was written"
+        self.last_line: Callable[[str], str] = "error: {}\n".format
 
 
 _handling = _SignalHandling()
@@ -55,11 +57,17 @@ def _handle(number: int, _: FrameType | None) -> None:
 
 def _quit(number: int) -> None:
     try:
-        os.write(2, f"error: stopped by {_NAMES[signal.Signals(number)]}; {_handling.disk_state}\n".encode())
+        text = f"stopped by {_NAMES[signal.Signals(number)]}; {_handling.disk_state}"
+        os.write(2, _handling.last_line(text).encode())
     except OSError:
         pass
     finally:
         os._exit(128 + number)
+
+
+def write_last_line_by(last_line: Callable[[str], str]) -> None:
+    """Has the error of a signal that ends the program at once written as this function says."""
+    _handling.last_line = last_line
 
 
 def defer_signals() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TextIO
 import click
 from click.shell_completion import CompletionItem
 
-from outlast import interrupts
+from outlast import interrupts, log
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
@@ -72,6 +72,11 @@ OTHER_OPTIONS = {
 }
 """Options that others have, with what does the same here."""
 
+SETTINGS_GIVEN = "outlast.settings"
+"""Key of click's context for what --set gave."""
+OF_PRESET = "preset "
+"""Beginning of the place of an error in a built-in scenario."""
+
 COMPLETE = "_OUTLAST_COMPLETE"
 """The environment variable by which a shell asks what a word may become."""
 
@@ -128,6 +133,11 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise click.Abort from error  # click itself would print an empty line first
+        except Exception as error:
+            if (given := ctx.meta.pop(SETTINGS_GIVEN, None)) and str(error).startswith(OF_PRESET):
+                # A preset is right by itself: what was set beside it makes it wrong.
+                error.args = (f"{error} (with --set {' --set '.join(given)})",)
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, self._table), default=0)
@@ -174,6 +184,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Runs the command line and turns every failure into one line and an exit code."""
     code = _called()
+    log.ended(code)
     interrupts.ignore_signals()
     sys.exit(code)
 
@@ -249,10 +260,14 @@ def _fail(message: str, code: int) -> int:
 
         # A line for each thing that is wrong.
         for line in message.split("\n"):
-            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
             # On the command line, an override is what --set gave.
             told = f"--set{line.removeprefix('overrides')}" if line.startswith("overrides: ") else line
-            click.echo(printable(" ".join(filter(None, told.split(" ")))), err=True)
+            shown = printable(" ".join(filter(None, told.split(" "))))
+            if log.is_on():
+                log.record(shown, level=log.ERROR)
+                continue
+            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+            click.echo(shown, err=True)
     except OSError:
         _drop(sys.stderr)  # nobody can be told; the code still says it
     return code

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast import interrupts
-from outlast.cli.options import path_option
+from outlast import interrupts, log
+from outlast.cli.options import log_options, path_option
 
 if TYPE_CHECKING:
     from outlast.fleet.reading import Settings
@@ -49,6 +49,7 @@ A fleet file in short:
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--presets", "show_presets", is_flag=True, help="List presets of field studies with sources, and end.")
 @click.option("--settings", "show_settings", is_flag=True, help="List all settings of a fleet file, and end.")
+@log_options
 def fleet_command(
     file: str | None,
     out: Path | None,
@@ -72,6 +73,7 @@ def fleet_command(
         return
     if file is None:
         raise click.UsageError("name a fleet file: outlast fleet FILE.toml", click.get_current_context())
+    from outlast.cli.progress import StagesProgress
     from outlast.fleet.reading import read, with_changes
     from outlast.fleet.study import study
 
@@ -83,9 +85,8 @@ def fleet_command(
     target = None if out is None else out / "result.json"
     if target is not None and target.exists() and not force:
         raise click.UsageError(f"{target} exists; --force overwrites it", click.get_current_context())
-    result = study(settings, None if quiet or as_json else _tell, on=on)
-    if not (quiet or as_json):
-        click.echo("\r\033[K", nl=False, err=True)
+    with StagesProgress(shown=not (quiet or as_json)) as tell:
+        result = study(settings, tell, on=on)
     text = json.dumps(result, indent=1, allow_nan=False) + "\n"
     if target is not None and out is not None:
         from outlast import tables
@@ -103,28 +104,22 @@ def fleet_command(
         from outlast.fleet.words import summary
 
         click.echo(summary(result))
-        if target is not None:
-            click.echo(f"written: {target}, report.html and fleet.parquet beside it", err=True)
+    if target is not None and out is not None and (log.is_on() or not (as_json or quiet)):
+        log.written(target, out / "report.html", out / "fleet.parquet")
 
 
 def _sweep(settings: Settings, vary: tuple[str, ...], out: Path | None, on: str, *, as_json: bool, quiet: bool) -> None:
+    from outlast.cli.progress import StagesProgress
     from outlast.fleet.points import sweep, table, varied
 
-    results = sweep(settings, varied(vary), out, None if quiet or as_json else _tell, on=on)
+    with StagesProgress(shown=not (quiet or as_json)) as tell:
+        results = sweep(settings, varied(vary), out, tell, on=on)
     if as_json:
         click.echo(json.dumps(results, indent=1, allow_nan=False))
     elif not quiet:
-        click.echo("\r\033[K", nl=False, err=True)
         click.echo(table(results))
-        if out is not None:
-            click.echo(f"written: {out / 'fleet.parquet'} and {out / 'points'} beside it", err=True)
-
-
-def _tell(stage: str, number: int) -> None:
-    import sys
-
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{stage} {number or ''}", nl=False, err=True)
+    if out is not None and (log.is_on() or not (as_json or quiet)):
+        log.written(out / "fleet.parquet", out / "points")
 
 
 def _presets() -> str:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from outlast.cli import complete
+from outlast import log
+from outlast.cli import SETTINGS_GIVEN, complete
 from outlast.printable import printable
 
 STANDARD_INPUT = "-"
@@ -72,6 +73,8 @@ class Setting(click.ParamType[tuple[str, str]]):
         name, equals, text = str(value).partition("=")
         if not equals or not name.strip():
             self.fail(f'"{value}" is not of the form name=value, such as device.ftl.gc.policy=fifo', param, ctx)
+        if ctx is not None:
+            ctx.meta.setdefault(SETTINGS_GIVEN, []).append(f"{name.strip()}={text.strip()}")
         return name.strip(), text.strip()
 
 
@@ -100,6 +103,34 @@ def scenario_options(command: Command) -> Command:
             help="Start from a built-in scenario (see outlast presets).",
         ),
         click.argument("scenario", required=False, shell_complete=complete.presets),
+    ):
+        command = decorate(command)
+    return command
+
+
+def log_options(command: Command) -> Command:
+    """-v and --log-format, which turn the log on before any other option is looked at."""
+
+    def turn_on(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if not value or context.resilient_parsing:
+            return
+        name = context.command_path.replace(" ", ".")
+        if parameter.name == "verbose":
+            log.turn_on(name, level=log.INFO if value == 1 else log.DEBUG)
+        else:
+            log.turn_on(name, form=value)
+
+    shared: dict[str, Any] = {"expose_value": False, "is_eager": True, "callback": turn_on}
+    for decorate in (
+        click.option(
+            "--log-format",
+            type=click.Choice(log.FORMATS),
+            help="Log as -v does, a line of text or a JSON object for each record.",
+            **shared,
+        ),
+        click.option(
+            "-v", "--verbose", count=True, help="Log to standard error instead of the bar; -vv: each step.", **shared
+        ),
     ):
         command = decorate(command)
     return command
@@ -150,6 +181,11 @@ def layers_of(
     return layers
 
 
+def refused(message: str) -> click.UsageError:
+    """The error of options that do not belong together, for the command that is running."""
+    return click.UsageError(message, click.get_current_context())
+
+
 def refuse_stream(trace: str) -> None:
     """A trace is read in several passes."""
     if trace == STANDARD_INPUT:
@@ -177,5 +213,8 @@ def path_option(*names: str, **settings: Any) -> Callable[[Command], Command]:
 def warn_of(sentences: Sequence[str]) -> None:
     """Says on standard error what a scenario asks of a chip that its source does not cover."""
     for sentence in sentences:
+        if log.is_on():
+            log.record(sentence, level=log.WARNING)
+            continue
         click.secho("warning: ", fg="yellow", bold=True, nl=False, err=True)
         click.echo(printable(sentence), err=True)

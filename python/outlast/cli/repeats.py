@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast import interrupts
+from outlast import interrupts, log
 from outlast.cli.options import warn_of
 
 if TYPE_CHECKING:
@@ -69,18 +69,16 @@ def run_repeats(
         if last_progress == (0, 0):
             raise
         kept = "; the same command continues" if out is not None else "; nothing is kept without --out"
-        click.echo(
-            f"stopped by {interrupts.signal_name()}: {last_progress[0]} of {last_progress[1]} runs were complete{kept}",
-            err=True,
-        )
+        done = f"{last_progress[0]} of {last_progress[1]} runs were complete{kept}"
+        log.say(f"stopped by {interrupts.signal_name()}: {done}", level=log.WARNING)
         return interrupts.exit_code()
     if as_json:
         click.echo(found.to_json(), nl=False)
     elif not quiet:
         _show(found)
     warn_of(_remarks(found))
-    if out is not None and not quiet:
-        click.echo(f"written: {out / 'repeats.json'}, {out / 'repeats.parquet'}", err=True)
+    if out is not None and (not quiet or log.is_on()):
+        log.written(out / "repeats.json", out / "repeats.parquet")
     return 0
 
 

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast import interrupts, suspicious
+from outlast import interrupts, log, suspicious
+from outlast.cli.corners import run_corners
 from outlast.cli.options import (
     STANDARD_OUTPUT,
     Whole,
     layers_of,
+    log_options,
     overrides_of,
     path_option,
     print_json,
     scenario_options,
     warn_of,
 )
+from outlast.cli.repeats import run_repeats
 
 NOT_MET = 1
 """Exit code where a limit of `[expect]` is not met."""
@@ -38,7 +41,8 @@ Examples:
   outlast run job.fio --preset demo
   outlast run job.fio --preset demo --format fio > result.json
   outlast run demo --set device.ftl.gc.policy=fifo --report fifo.html
-  outlast run demo --repeats 5""",
+  outlast run demo --repeats 5
+  outlast run solidigm-p5520-1920g --corners --set run.capacity_scale=16""",
 )
 @scenario_options
 @click.option("--trace", metavar="FILE", help="Replay this block trace instead of the scenario's workload.")
@@ -64,7 +68,15 @@ Examples:
     help="Run under N seeds on all cores, and print means with 95 % confidence intervals.",
 )
 @click.option(
-    "--jobs", type=Whole(1), metavar="N", help="Number of parallel runs of --repeats. Default: one for each core."
+    "--corners",
+    is_flag=True,
+    help="Run sequential and random reads and writes instead of the workload, and print them beside the data sheet.",
+)
+@click.option(
+    "--jobs",
+    type=Whole(1),
+    metavar="N",
+    help="Number of parallel runs of --repeats and --corners. Default: one for each core.",
 )
 @path_option(
     "--junit",
@@ -73,6 +85,7 @@ Examples:
 )
 @click.option("--any-memory", is_flag=True, help="Run even if there is not enough free memory.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
+@log_options
 def run_command(
     scenario: str | None,
     preset: str | None,
@@ -85,6 +98,7 @@ def run_command(
     report_file: Path | None,
     as_json: bool,
     repeats: int | None,
+    corners: bool,
     jobs: int | None,
     junit: Path | None,
     any_memory: bool,
@@ -102,11 +116,11 @@ def run_command(
     _refuse_two_outputs({"--json": as_json, "--format fio": as_fio, "--junit -": junit_printed})
     trace_format = None if as_fio else trace_format
     layers, overrides = layers_of(scenario, preset, trace, trace_format), overrides_of(settings, seed)
+    of_one_run = {"--format fio": as_fio, "--force": force, "--report": bool(report_file), "--junit": bool(junit)}
+    if corners:
+        of_one_run |= {"--trace": bool(trace), "--repeats": repeats is not None}
+        return run_corners(layers, overrides, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     if repeats is not None or jobs is not None:
-        from outlast.cli.repeats import run_repeats
-
-        files = {"--report": report_file is not None, "--junit": junit is not None}
-        of_one_run = {"--format fio": as_fio, "--force": force} | files
         return run_repeats(layers, overrides, repeats, jobs, of_one_run, out=out, as_json=as_json, quiet=quiet)
     from outlast import api  # noqa: F401 - so that nothing is left to import when the run has begun
     from outlast.cli.progress import RunProgress
@@ -139,8 +153,8 @@ def run_command(
         _tell(result, as_fio=as_fio, as_json=as_json, quiet=quiet or junit_printed)
     if interrupts.stop_requests():
         return _stopped(result, kept, drawn)
-    if kept and not quiet:
-        click.echo(f"written: {', '.join(kept)}", err=True)
+    if kept and (not quiet or log.is_on()):
+        log.written(*kept)
     return _judged(result, junit)
 
 
@@ -209,7 +223,7 @@ def _judged(result: Result, junit: Path | None) -> int:
     found = outcomes(result)
     failed = [each for each in found if not each.met]
     for each in failed:
-        click.echo(f"not met: {each.message}", err=True)
+        log.say(f"not met: {each.message}", level=log.WARNING)
     if junit is not None:
         text = to_junit(result.summary["name"], found)
         if str(junit) == STANDARD_OUTPUT:
@@ -243,5 +257,5 @@ def _stopped(result: Result, kept: list[str], drawn: bool) -> int:
     else:
         message = f"the run was complete by then{written}"
     report = "" if drawn else "; the report was not drawn: `outlast report` draws it"
-    click.echo(f"stopped by {interrupts.signal_name()}: {message}{report}", err=True)
+    log.say(f"stopped by {interrupts.signal_name()}: {message}{report}", level=log.WARNING)
     return interrupts.exit_code()

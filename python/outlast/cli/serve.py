@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
@@ -15,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from outlast import interrupts
+from outlast import interrupts, log
 from outlast.cli.image import check_keeping, image_options
-from outlast.cli.options import layers_of, overrides_of, path_option, scenario_options
+from outlast.cli.options import layers_of, log_options, overrides_of, path_option, scenario_options, warn_of
 from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
 from outlast.cli.serve_messages import show
-from outlast.printable import printable
 from outlast.serving.built_in_load import LEAST_IOPS, MOST_IOPS, USUAL_IOPS, load_of
+from outlast.serving.event_log import EventLog
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -128,6 +125,7 @@ Examples:
     "(2000; by a virtual clock per real second), in an order that --seed changes. Overwrites the data.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
+@log_options
 def serve_command(
     scenario: str | None,
     preset: str | None,
@@ -168,12 +166,13 @@ def serve_command(
     if is_named and at is not None:
         raise click.UsageError("--at serves the machine of an image: name no SCENARIO", click.get_current_context())
     from outlast import api
+    from outlast.serving import sockets
 
     if insecure:
         warn_if_open(listen if tls_cert is None or tls == "offer" else None, keeping["nvme"])
     # From here on there is a socket to be removed.
     interrupts.defer_signals()
-    with _Place(listen) as place, _file(file) as as_file:
+    with sockets.Place(listen) as place, _file(file) as as_file:
         server = api.start_server(
             layers,
             overrides,
@@ -217,8 +216,8 @@ def _open(
     control = stack.enter_context(Control(server, path))
     if not quiet:
         if at is not None:
-            click.echo(f"the drive as it was at {at}; the image stays as it is, and no change is kept", err=True)
-        click.echo(f"outlast ctl {control.path.stem}", err=True)
+            log.say(f"the drive as it was at {at}; the image stays as it is, and no change is kept")
+        log.say(f"outlast ctl {control.path.stem}", "control socket", name=control.path.stem, path=str(control.path))
     if http is not None:
         click.echo(stack.enter_context(http_for(server, http)).url)
         sys.stdout.flush()
@@ -235,29 +234,11 @@ def _file(path: Path | None) -> AbstractContextManager[DriveFile | None]:
     return nullcontext() if path is None else DriveFile(path)
 
 
-class _Place:
-    """Address to listen at: the one given, or a socket in a folder that is removed afterwards."""
-
-    def __init__(self, listen: str | None) -> None:
-        self._listen = listen
-        self._folder: str | None = None
-
-    def __enter__(self) -> str:
-        if self._listen is not None:
-            return self._listen
-        self._folder = tempfile.mkdtemp(prefix="outlast-", dir=os.environ.get("XDG_RUNTIME_DIR") or None)
-        return f"unix:{Path(self._folder) / 'nbd'}"
-
-    def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-
 def _attend(
     server: Server, captive: str | None, quiet: bool, open_control: Callable[[], None], file: DriveFile | None
 ) -> int:
     """Waits until the server ends, tells what there is to tell, and passes on that it should stop."""
-    shown, is_stopping = False, False
+    shown, is_stopping, events = False, False, EventLog(server)
     command: ServedCommand | None = None
     while True:
         try:
@@ -266,8 +247,7 @@ def _attend(
             # Whatever the server ended of, nobody goes on using a drive that is no more.
             _end(command, file)
             raise
-        for warning in server.take_warnings():
-            click.echo(f"warning: {printable(warning)}", err=True)
+        warn_of(server.take_warnings())
         if doing == "ended":
             return _end(command, file)
         if doing == "serving" and not shown:
@@ -280,13 +260,18 @@ def _attend(
                 known["nvme"] = nvme
             show(facts, captive, quiet)
             open_control()
+            events.look()
             if captive is not None:
                 from outlast.serving.shell import ServedCommand
 
                 command = ServedCommand(captive, known)
+        if shown:
+            events.look()
         is_over = command is not None and command.has_ended()
         if (is_over or interrupts.stop_requests()) and not is_stopping:
             is_stopping = True
+            log.record("stops", reason="command" if is_over else interrupts.signal_name())
+            events.look(at_once=True)
             # The command first: while it uses the file, that cannot go, and its last writes find the drive there.
             _end(command, file)
             server.stop()

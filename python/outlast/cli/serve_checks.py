@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from outlast.cli.options import warn_of
+
 
 def check_tls(cert: Path | None, key: Path | None, ca: Path | None, tls: str | None, file: Path | None) -> None:
     """Refuses options that do not belong together."""
@@ -39,8 +41,7 @@ def check_names(name: str | None, http: int | None) -> None:
 def warn_if_open(*addresses: str | None) -> None:
     """Says that strangers may come in, unless the addresses are of this computer alone."""
     for place in filter(None, map(_open_to, addresses)):
-        warning = f"--insecure: whoever can reach {place} can read and write everything, unencrypted"
-        click.echo(f"warning: {warning}", err=True)
+        warn_of([f"--insecure: whoever can reach {place} can read and write everything, unencrypted"])
 
 
 def _open_to(listen: str | None) -> str | None:

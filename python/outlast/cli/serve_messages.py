@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from outlast import log
 from outlast.printable import printable
 
 
@@ -22,7 +23,11 @@ def _survives(dies: int, *, is_array: bool) -> str:
 def show(facts: Any, captive: str | None, quiet: bool) -> None:
     """Prints what is served, how many failures it survives, and addresses; the last not for a command of `--run`."""
     model, capacity, dies, survives, is_array, uris, found = facts
-    if not quiet:
+    if log.is_on():
+        served = {"model": model, "capacity": capacity, "survives_dies": survives, "takes_writes_up_to_dies": dies}
+        image = None if found is None else dict(zip(("made", "clean", "inputs", "torn"), found, strict=True))
+        log.record("serving", uris=uris, **served, image=image)
+    elif not quiet:
         if found is not None:
             click.echo(_image_message(*found), err=True)
         until = f"more than {dies} {'die has' if dies == 1 else 'dies have'} failed" if dies else "a die fails"
@@ -34,7 +39,7 @@ def show(facts: Any, captive: str | None, quiet: bool) -> None:
         click.echo(uri)
     # Who reads it through a pipe waits for it.
     sys.stdout.flush()
-    if not quiet:
+    if not quiet and not log.is_on():
         for line in filter(None, map(connect_line, uris)):
             click.echo(line, err=True)
         click.echo("Ctrl-C stops the server.", err=True)

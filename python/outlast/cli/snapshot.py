@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from outlast import interrupts
-from outlast.cli.options import layers_of, overrides_of, path_option, print_json, scenario_options
+from outlast import interrupts, log
+from outlast.cli.options import layers_of, log_options, overrides_of, path_option, print_json, scenario_options
 
 SCHEMA = "outlast-snapshot/1"
 
@@ -25,6 +25,7 @@ Examples:
 @click.option("--any-memory", is_flag=True, help="Continue even if there is not enough free memory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the file, its size and what it holds as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
+@log_options
 def snapshot_command(
     scenario: str | None,
     preset: str | None,
@@ -54,11 +55,11 @@ def snapshot_command(
 
         written = api.snapshot(layers, out, overrides, progress=tell, any_memory=any_memory)
     if written is None:
-        click.echo(f"stopped by {interrupts.signal_name()}: nothing was written", err=True)
+        log.say(f"stopped by {interrupts.signal_name()}: nothing was written", level=log.WARNING)
         return interrupts.exit_code()
     if as_json:
         scenario_name = api.resolve(layers, overrides)["name"]
         print_json({"schema": SCHEMA, "scenario": scenario_name, "file": str(written), "bytes": written.stat().st_size})
-    if not quiet:
-        click.echo(f"written: {out}", err=True)
+    if not quiet or log.is_on():
+        log.written(out)
     return 0

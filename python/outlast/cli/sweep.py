@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from outlast import interrupts
+from outlast import interrupts, log
 from outlast.cli import complete
-from outlast.cli.options import Setting, Whole, path_option
+from outlast.cli.options import Setting, Whole, log_options, path_option
 
 if TYPE_CHECKING:
     from outlast.sweeps import Sweep
@@ -51,6 +51,7 @@ Exit code 1: the sweep is complete and written, but some runs failed repeatedly.
 )
 @click.option("--json", "as_json", is_flag=True, help="Print sweep.json on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
+@log_options
 def sweep_command(
     file: str,
     out: Path | None,
@@ -86,7 +87,7 @@ def sweep_command(
         if last_progress == (0, 0):
             raise
         kept = f"at least {last_progress[0]} of {last_progress[1]} runs are kept; the same command continues"
-        click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
+        log.say(f"stopped by {interrupts.signal_name()}: {kept}", level=log.WARNING)
         return interrupts.exit_code()
     if as_json:
         click.echo(done.to_json(), nl=False)
@@ -94,10 +95,11 @@ def sweep_command(
         _show(done)
     folder = out or Path("out") / done.summary["name"]
     for run in done.failed:
-        click.echo(f"failed: point {run['point']}, repeat {run['repeat']}: {run['error']}", err=True)
-    if not quiet and not as_json:
-        files = ", ".join(str(folder / name) for name in ("sweep.parquet", "sweep.json", "report.html"))
-        click.echo(f"written: {files}", err=True)
+        point, repeat, error = run["point"], run["repeat"], run["error"]
+        text = f"failed: point {point}, repeat {repeat}: {error}"
+        log.say(text, "run failed", level=log.ERROR, point=point, repeat=repeat, error=error)
+    if (not quiet and not as_json) or log.is_on():
+        log.written(*(folder / name for name in ("sweep.parquet", "sweep.json", "report.html")))
     return FAILED if done.failed else 0
 
 

@@ -19,6 +19,7 @@ from outlast.report import (
     found,
     jobs,
     latency,
+    load,
     mechanisms,
     placement,
     protection,
@@ -57,6 +58,7 @@ def sections(result: Result) -> list[Section]:
         _causes(summary),
         _why(summary),
         _jobs(summary),
+        load.section(summary, series),
         _over_time(result, series),
         _amplification(result, series),
         collection.section(dict(result.tables.get("superblocks_over_time", {}))),
@@ -151,10 +153,7 @@ def _causes(summary: dict[str, Any]) -> Section:
 
 
 def _jobs(summary: dict[str, Any]) -> Section:
-    section = Section("jobs", "Jobs", columns="one")
-    if table := jobs.job_table(summary):
-        section.add(table)
-    return section
+    return Section("jobs", "Jobs", columns="one").add(jobs.job_table(summary))
 
 
 def _over_time(result: Result, series: Series | None) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import stat
 import tempfile
@@ -51,6 +52,24 @@ def free_socket(export: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]", "-", export).lstrip("._-")[:60] or "machine"
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
     return next(path for path in map(socket_path, names) if not is_running(path))
+
+
+class Place:
+    """Address to listen at: the one given, or a socket in a folder that is removed afterwards."""
+
+    def __init__(self, listen: str | None) -> None:
+        self._listen = listen
+        self._folder: str | None = None
+
+    def __enter__(self) -> str:
+        if self._listen is not None:
+            return self._listen
+        self._folder = tempfile.mkdtemp(prefix="outlast-", dir=os.environ.get("XDG_RUNTIME_DIR") or None)
+        return f"unix:{Path(self._folder) / 'nbd'}"
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def check_port(port: int) -> None:

@@ -23,7 +23,8 @@ def _mttdl_equation(
         return "((2n−1)·λ + μ) / (n·λ·((n−1)·λ + μ·h))"
     repaired = "k·μ" if parallel else "μ"
     chain = f"mean time of a chain: k failed → k+1 at (n−k)·λ, k → k−1 at {repaired}, lost at m+1"
-    return chain + (", latent errors beside" if latent else "")
+    chain += ", latent errors beside" if latent else ""
+    return chain + ("; RAID-10: each repaired by itself, lost when all copies in a set failed" if copies else "")
 
 
 def _curves(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from outlast import interrupts
-from outlast.cli.options import Seconds, Whole, path_option, print_json
+from outlast import interrupts, log
+from outlast.cli.options import Seconds, Whole, log_options, path_option, print_json
 
 if TYPE_CHECKING:
     from outlast.products.fit.engine import Fit
@@ -48,6 +48,7 @@ Examples:
 @click.option("--jobs", type=Whole(1), metavar="N", help="Number of parallel runs. Default: one for each core.")
 @click.option("--json", "as_json", is_flag=True, help="Print the fit as JSON instead of the summary.")
 @click.option("--quiet", is_flag=True, help="No progress bar and no summary.")
+@log_options
 def fit_command(
     file: str | None,
     out: Path | None,
@@ -93,7 +94,8 @@ def _plan(target: str, out: Path, size: str | None, seconds: float, *, quiet: bo
 
     written = write(target, out, seconds=seconds, size=size)
     if not quiet:
-        click.echo(f"written: {len(written) - 1} job files and {out / 'README.md'}, which says how to go on", err=True)
+        text = f"written: {len(written) - 1} job files and {out / 'README.md'}, which says how to go on"
+        log.say(text, "written", files=[str(each) for each in written])
     return 0
 
 
@@ -125,8 +127,8 @@ def _fit(
         print_json(to_dict(done, out, page_file))
     elif not quiet:
         _show(done)
-    if not quiet:
-        click.echo(f"written: {out}, {page_file}", err=True)
+    if not quiet or log.is_on():
+        log.written(out, page_file)
     return 0
 
 

@@ -103,6 +103,6 @@ def _failure(failure: Failure, result: Result, console: Console) -> None:
     console.print(f"  again: {escape(result.request.reproduce(smallest.state))}\n")
 
 
-def files(folder: Path) -> str:
-    """Line with the files of the complete result."""
-    return ", ".join(str(folder / name) for name in ("report.html", "junit.xml", "result.json"))
+def files(folder: Path) -> list[Path]:
+    """Files of the complete result."""
+    return [folder / name for name in ("report.html", "junit.xml", "result.json")]

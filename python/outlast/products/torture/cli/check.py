@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from outlast import interrupts
-from outlast.cli.options import Seconds, Whole, path_option
+from outlast import interrupts, log
+from outlast.cli.options import Seconds, Whole, log_options, path_option, refused
 from outlast.cli.progress import StatesProgress
 from outlast.printable import printable
 
@@ -57,6 +57,7 @@ def check_options(command: Command) -> Command:
     from outlast.products.torture.cli.guest import guest_files_option
 
     for decorate in (
+        log_options,
         click.option(
             "--quiet", is_flag=True, help="Print nothing but errors; the exit code says whether a state is bad."
         ),
@@ -175,9 +176,8 @@ def checked(run: Path, command: list[str], fs: str | None, options: CheckOptions
     write(result)
     _show(result, options)
     if interrupts.stop_requests():
-        total = sum(result.planned.values())
-        kept = f"{len(result.verdicts)} of {total} states are saved; the same command continues"
-        click.echo(f"stopped by {interrupts.signal_name()}: {kept}", err=True)
+        kept = f"{len(result.verdicts)} of {sum(result.planned.values())} states are saved; the same command continues"
+        log.say(f"stopped by {interrupts.signal_name()}: {kept}", level=log.WARNING)
         return interrupts.exit_code()
     return BAD if result.bad else 0
 
@@ -189,20 +189,19 @@ def _ready(run: Path, command: list[str], fs: str | None, options: CheckOptions)
     from outlast.products.torture import mounts, trial
     from outlast.products.torture.check_request import DEFAULT_MODELS, TWICE, CheckRequest, default_out
 
-    context, in_process = click.get_current_context(), options["in_process"]
+    in_process = options["in_process"]
     if bool(command) == (in_process is not None):
-        raise click.UsageError("name a COMMAND after --, or a function by --check-in-process", context)
+        raise refused("name a COMMAND after --, or a function by --check-in-process")
     if in_process is not None and (options["fsck"] or options["backend"] or TWICE in options["models"]):
-        raise click.UsageError("--fsck, --backend and --model twice need a mount: not with --check-in-process", context)
+        raise refused("--fsck, --backend and --model twice need a mount: not with --check-in-process")
     if options["faults"] and "fault" not in options["models"]:
-        raise click.UsageError("--fault belongs to --model fault", context)
+        raise refused("--fault belongs to --model fault")
     faults = [_fault(text) for text in options["faults"]]
     if not run.exists():
         raise TortureError(f"{run}: there is no such recording")
-    described = about(run)
-    recorded_fs = described.get("fs")
+    recorded_fs = (described := about(run)).get("fs")
     if fs is not None and recorded_fs not in (None, fs):
-        raise click.UsageError(f"--fs {fs}: does not fit the recording, which is of {recorded_fs}", context)
+        raise refused(f"--fs {fs}: does not fit the recording, which is of {recorded_fs}")
     fs = recorded_fs or fs or "none"
     if in_process is not None:
         name, trials = "in process", trial.in_process(trial.function_of(in_process))
@@ -291,10 +290,11 @@ def _show_output(verdict: Verdict, *, err: bool = True) -> None:
 
 
 def _show(result: Result, options: CheckOptions) -> None:
+    from outlast.products.torture import summary
+
     if options["as_json"]:
         click.echo(result.text(), nl=False)
     elif not options["quiet"]:
-        from outlast.products.torture import summary
-
         summary.show(result)
-        click.echo(f"written: {summary.files(result.request.out)}", err=True)
+    if log.is_on() or not (options["as_json"] or options["quiet"]):
+        log.written(*summary.files(result.request.out))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from outlast import interrupts
+from outlast import interrupts, log
 from outlast.cli import LazyGroup
-from outlast.cli.options import path_option, print_json, set_option
+from outlast.cli.options import log_options, path_option, print_json, set_option
 from outlast.products.torture.cli.check import CheckOptions, about, check_options, checked
 from outlast.products.torture.cli.guest import guest_files_option
 
@@ -63,7 +63,7 @@ def torture_command() -> None:
 
 def tell(line: str) -> None:
     """Says something beside the command's own output."""
-    click.echo(line, err=True)
+    log.say(line)
 
 
 class RecordOptions(TypedDict):
@@ -130,6 +130,7 @@ Examples:
 @guest_files_option
 @path_option("-o", "--out", metavar="DIR", required=True, help="The folder of the recording; it must not exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was recorded as JSON, after what the command prints.")
+@log_options
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def record_command(
     out: Path, command: tuple[str, ...], backend: str | None, as_json: bool, **options: Unpack[RecordOptions]
