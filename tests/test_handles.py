@@ -170,7 +170,7 @@ file = "job.fio"
 
 
 def test_identifiers_of_a_job_name_handle_and_group(tmp_path: Path) -> None:
-    """Identifier 3 of two groups is the second handle in the second group; handle and group each have all of its bytes."""
+    """Identifier 3 of two groups is the second handle in the second group; both have all of its bytes."""
     (tmp_path / "grouped.toml").write_text(GROUPED)
     (tmp_path / "job.fio").write_text("[a]\nrw=write\nbs=64k\nsize=64m\nfdp=1\nplids=3\n")
     placement = outlast.run(tmp_path / "grouped.toml").summary["placement"]
@@ -185,7 +185,10 @@ def test_identifiers_of_a_job_name_handle_and_group(tmp_path: Path) -> None:
 
 def test_what_does_not_go_with_groups_is_refused_with_value_and_limit(outlast: Outlast, tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text("[a]\nrw=write\nsize=64m\nfdp=1\nplids=4\n")
-    groups, cache = "configurations[0].reclaim_groups = 4: must divide", "device.controller.write_cache = off: must be protected"
+    groups, cache = (
+        "configurations[0].reclaim_groups = 4: must divide",
+        "device.controller.write_cache = off: must be protected",
+    )
     for here, there, said in (
         ("", "", "plids=4: must be below the placement handles of the drive, 4"),
         ("reclaim_groups = 2", "reclaim_groups = 4", groups),

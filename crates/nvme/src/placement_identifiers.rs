@@ -49,6 +49,9 @@ pub(crate) fn identifier_of(facts: &NamespaceFacts, directive: u32, value: u16) 
 mod tests {
     use super::*;
 
+    /// The device's identifier of the first.
+    const FIRST: u16 = 1000;
+
     fn facts(handles: u16, reclaim_groups: u16) -> NamespaceFacts {
         NamespaceFacts {
             offset: 0,
@@ -57,7 +60,7 @@ mod tests {
             preferred_blocks: 1,
             is_writable: true,
             guid: [0; 16],
-            identifiers: (0..handles * reclaim_groups).map(|own| own + 1000).collect(),
+            identifiers: (0..handles * reclaim_groups).map(|own| FIRST + own).collect(),
             reclaim_groups,
             zones: None,
         }
@@ -72,14 +75,14 @@ mod tests {
                 for group in 0..groups {
                     let value = if bits == 0 { handle } else { group << (16 - bits) | handle };
                     let place = handle * groups + group;
-                    assert_eq!(known(&own, value), Some(1000 + place));
+                    assert_eq!(known(&own, value), Some(FIRST + place));
                     assert_eq!(value_at(&own, place.into()), value);
                 }
             }
             assert_eq!(known(&own, 7), None, "a handle that there is not");
-            assert_eq!(identifier_of(&own, DIRECTIVE, 7), Ok(1000 | UNKNOWN_IDENTIFIER));
+            assert_eq!(identifier_of(&own, DIRECTIVE, 7), Ok(FIRST | UNKNOWN_IDENTIFIER));
         }
         assert_eq!(known(&facts(7, 3), 3 << 14), None, "a group that there is not");
-        assert_eq!(of_handle(&facts(7, 3), 2), Some(1006));
+        assert_eq!(of_handle(&facts(7, 3), 2), Some(FIRST + 6));
     }
 }

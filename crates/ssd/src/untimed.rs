@@ -45,6 +45,7 @@ impl Ssd {
     }
 
     #[cold]
+    #[inline(never)]
     fn put_redirected(&mut self, unit: u64, command: &Command, is_filling: bool) -> Result<(), Outcome> {
         if let Some(own) = self.group_by_address(unit) {
             // Of the first handle, an identifier is the number of a group.

@@ -17,7 +17,8 @@ use support::{command, tiny};
 
 /// `config` with `groups` reclaim groups of `lanes` flash cores each, and without what does not go with them.
 pub(crate) fn with_groups(config: SsdConfig, handles: u16, groups: u16, lanes: u16) -> SsdConfig {
-    let isolation = |handle: u16| if handle % 2 == 0 { InitiallyIsolated } else { PersistentlyIsolated };
+    let isolation =
+        |handle: u16| if handle.is_multiple_of(2) { InitiallyIsolated } else { PersistentlyIsolated };
     let handles: Vec<_> = (0..handles).map(isolation).collect();
     let mut config = with_handles(config, &handles);
     config.placement.as_mut().unwrap().configurations[0].reclaim_groups = groups;

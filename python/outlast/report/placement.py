@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outlast.report import mechanisms
@@ -137,8 +137,8 @@ def _group_table(groups: list[dict[str, Any]]) -> str:
     return _card("Reclaim groups", "groups", GROUP_COLUMNS, rows)
 
 
-def _card(heading: str, figures: str, columns: Mapping[str, str], rows: list[tuple[int, tuple[str, ...]]]) -> str:
-    """A table whose rows begin with a number; its columns are explained as the reference of `placement.figures` does."""
+def _card(heading: str, figures: str, columns: Mapping[str, str], rows: Sequence[tuple[int, tuple[str, ...]]]) -> str:
+    """A table whose rows begin with a number; the reference of `placement.figures` explains its columns."""
     tips = {name: tip(f"placement.{figures}[0].{figure}") for name, figure in columns.items()}
     head = "".join(f'<th scope="col"{own}>{label(name, own)}</th>' for name, own in tips.items())
     body = "".join(
