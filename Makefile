@@ -125,8 +125,9 @@ nvme-session: setup ## the session in the guide to NVMe/TCP, printed by a virtua
 nvme-f2fs: setup ## the table in the guide to zones on F2FS, measured in virtual machines
 	$(BIN)/python docs/make_f2fs.py
 
-test-guest: setup ## Linux's own RAID and NBD client in a virtual machine over served drives (Debian; needs qemu-system-x86, kmod, cpio)
+test-guest: setup ## Linux's own RAID, NBD client and NVMe/TCP host in virtual machines over served drives, with Linux 6.1 and 6.12 (Debian 12; needs qemu-system-x86, kmod, cpio)
 	@tests/guest/fetch.sh
+	@tests/guest/fetch_newer.sh
 	@$(BIN)/python -m pytest tests/guest
 
 test-kill: setup ## kill -9 of served drives and arrays under load, KILLS=100 times each, and their logs cut off at every byte that matters

@@ -1,8 +1,9 @@
 """What starting, small runs, sweeps and serving take in CPU-milliseconds, beside peers: `make bench-small`.
 
-Fills the table `small` of docs/reference/speed.md. Programs are run with compiled byte code, nine times each, and the
-median counts; the figures of sweeps are those of `make bench-sweep`, the figures of served requests those of
-`outlast-bench serve --quick`. Peers that are not installed have a dash.
+Fills the tables `small` and `wires` of docs/reference/speed.md. Programs are run with compiled byte code, nine times
+each, and the median counts; the figures of sweeps are those of `make bench-sweep`, the figures of served requests those
+of `outlast-bench serve --quick`, and those of protocols of `outlast-bench wires`. Peers that are not installed have a
+dash.
 """
 
 from __future__ import annotations
@@ -111,8 +112,22 @@ def served(program: str) -> list[tuple[str, float | None, str, float | None]]:
     ]
 
 
+def wires(program: str) -> str:
+    """The table of what a request costs the server by protocol, and of the same as a multiple of NBD's."""
+    said = subprocess.run([program, "wires"], capture_output=True, text=True, check=True).stdout
+    rows = re.findall(r"^(.{24}) rand(read|write) +depth +(\d+) x (\d): +([\d.]+) us +([\d.]+)$", said, re.M)
+    heads = [
+        f"{rw}s, depth {depth}" + (f", {queues} queues" if queues != "1" else "") for _, rw, depth, queues, *_ in rows
+    ]
+    found: dict[str, list[str]] = {}
+    for name, *_, cost, times in rows:
+        found.setdefault(name.strip(), []).append(cost if name.strip() == "NBD" else f"{cost} ({times})")
+    return table(["", *dict.fromkeys(heads)], [[name, *cells] for name, cells in found.items()])
+
+
 def main(programs: Sequence[str]) -> None:
-    """Measures and writes the table."""
+    """Measures and writes the tables."""
+    write({"wires": wires(programs[0])})
     rows = [*starts(), *logged(), *sweeps(), *(row for program in programs for row in served(program))]
     cells = ([name, text(own), peer, text(other)] for name, own, peer, other in rows)
     write({"small": table(["", "CPU-ms", "beside it", "CPU-ms"], cells)})

@@ -35,6 +35,6 @@ def test_the_table_of_instructions_is_the_committed_one(make_speed: ModuleType) 
 
 def test_every_table_of_the_page_is_filled_in(make_speed: ModuleType) -> None:
     text = make_speed.PAGE.read_text()
-    for name in ("peers", "mqsim", "small", "instructions", "scale", "errors", "protection", "traces"):
+    for name in ("peers", "mqsim", "small", "wires", "instructions", "scale", "errors", "protection", "traces"):
         filled = text.partition(f"<!-- {name} -->")[2].partition("<!-- end -->")[0]
         assert len(filled.strip().splitlines()) > 3, name

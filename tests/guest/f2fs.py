@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from machine import Machine, command
+from machine import BASE, Machine, command
 from test_guest import APPLETS, HERE, NETWORK, NVME_MODULES
 
 import outlast
 from outlast.products.torture.guest_image import Contents, image
 
-FILES = HERE.parents[1] / "target" / "guest" / "files"
+FILES = BASE / "files"
 PROGRAMS = ("sbin/nvme", "sbin/mkfs.f2fs", "sbin/fsck.f2fs", "/usr/bin/fio")
 ZONES, ZONE_MIB = 128, 4
 COLD, COLD_MIB, HOT_MIB, WRITTEN_MIB = 20, 8, 160, 768
@@ -100,11 +100,11 @@ def figures(served: outlast.Served) -> dict[str, int]:
     return {"host": operations["write"]["bytes"], "flash": log["media_bytes_written"]}
 
 
-def measure(kind: str, folder: Path) -> Written:
+def measure(kind: str, folder: Path, files: Path = FILES) -> Written:
     """Boots the machine over drives of a kind; `AbsentError` if something for it is not here."""
     init = (HERE / "nvme_f2fs.sh").read_text()
     contents = Contents(init, (*APPLETS.split(), "cmp", "df"), (*NVME_MODULES, "f2fs"), PROGRAMS, (HERE / "start.sh",))
-    initrd = image(FILES, contents, folder)
+    initrd = image(files, contents, folder)
     with ExitStack() as stack:
         served = [
             stack.enter_context(outlast.serve(drive(own), nvme=True, speed=1.0, export=f"f{number}"))
@@ -112,7 +112,7 @@ def measure(kind: str, folder: Path) -> Written:
         ]
         ports = ",".join(str(one.nvme_uri).split(":")[2].split("/")[0] for one in served)
         words = f"no_timer_check ports={ports} cold={COLD} hot={HOT_MIB} megabytes={WRITTEN_MIB}"
-        guest = stack.enter_context(Machine(command(FILES, initrd, words=words, options=NETWORK)))
+        guest = stack.enter_context(Machine(command(files, initrd, words=words, options=NETWORK)))
         seen: dict[str, list[dict[str, int]]] = {}
         for question in guest.questions():
             seen[question] = [figures(one) for one in served]

@@ -15,15 +15,31 @@ from typing import IO, Self
 
 from outlast.products.torture.guest_image import kernel
 
+BASE = Path(__file__).parents[2] / "target" / "guest"
+KERNELS = ("files", "files-6.12")
+"""Folders with kernels: Debian's own, which `fetch.sh` gets, and that of its backports, by `fetch_newer.sh`."""
+DATA = (BASE / "qemu/usr/share/qemu", Path("/usr/share/qemu"), Path("/usr/share/seabios"))
+"""What the QEMU that comes with the newer kernel reads."""
 
-def command(
-    files: Path, initrd: Path, *, words: str = "", options: Iterable[str] = (), program: str = "qemu-system-x86_64"
-) -> list[str]:
+
+def is_newer(files: Path) -> bool:
+    """Whether the kernel of a folder is newer than Linux 6.1."""
+    return not kernel(files).name.startswith("vmlinuz-6.1.")
+
+
+def emulator(files: Path) -> list[str]:
+    """QEMU for the kernel of a folder: that of bookworm cannot run Linux 6.12."""
+    if not is_newer(files):
+        return ["qemu-system-x86_64"]
+    return [str(BASE / "qemu/usr/bin/qemu-system-x86_64"), *(word for data in DATA for word in ("-L", str(data)))]
+
+
+def command(files: Path, initrd: Path, *, words: str = "", options: Iterable[str] = ()) -> list[str]:
     """Command line of qemu; `words` go to the kernel, and from there to the script as its environment."""
     machine = "-accel tcg -cpu max -m 1024 -display none -serial stdio -nodefaults -no-reboot"
     boot = ["-kernel", str(kernel(files)), "-initrd", str(initrd)]
     return [
-        program,
+        *emulator(files),
         *machine.split(),
         *options,
         *boot,

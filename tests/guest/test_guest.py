@@ -12,13 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from machine import Machine, command
+from machine import BASE, KERNELS, Machine, command
 
 import outlast
 from outlast.products.torture.guest_image import AbsentError, Contents, image
 
 HERE = Path(__file__).parent
-FILES = HERE.parents[1] / "target" / "guest" / "files"
+FILES = BASE / "files"
 APPLETS = """sh awk cat cut dd dmesg echo fstrim grep ip ls mkdir modprobe mount od ping poweroff sed sha256sum sleep
 sync tail tr umount uname"""
 PROGRAMS = ("sbin/mdadm", "sbin/nbd-client", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck")
@@ -54,6 +54,15 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.fixture(params=KERNELS)
+def files(request: pytest.FixtureRequest) -> Path:
+    """The folder of a kernel."""
+    folder: Path = BASE / request.param
+    if not folder.exists():
+        pytest.skip(f"{folder} is absent")
+    return folder
+
+
 def machine(
     script: str,
     folder: Path,
@@ -61,15 +70,19 @@ def machine(
     megabytes: int,
     modules: tuple[str, ...] = MODULES,
     programs: tuple[str, ...] = PROGRAMS,
+    files: Path = FILES,
+    *,
+    applets: tuple[str, ...] = (),
+    scripts: tuple[Path, ...] = (),
 ) -> Machine:
     """A machine that runs the script; `ports` and `export` are in its environment."""
     init, start = (HERE / script).read_text(), HERE / "start.sh"
-    contents = Contents(init, tuple(APPLETS.split()), modules, programs, (start,))
+    contents = Contents(init, (*APPLETS.split(), *applets), modules, programs, (start, *scripts))
     ports = ",".join((one.nvme_uri or one.uri).split(":")[2].split("/")[0] for one in served)
     export = served[0].uri.rpartition("/")[2]
     words = f"no_timer_check ports={ports} export={export} megabytes={megabytes}"
     try:
-        return Machine(command(FILES, image(FILES, contents, folder), words=words, options=NETWORK))
+        return Machine(command(files, image(files, contents, folder), words=words, options=NETWORK))
     except AbsentError as absent:
         pytest.skip(str(absent))
 
@@ -114,10 +127,10 @@ def test_a_file_system_comes_back_after_a_power_cut(folder: Path) -> None:
     assert guest.value("fsck") == "0"
 
 
-def test_the_kernels_nvme_host_has_a_drive_of_its_own(folder: Path) -> None:
+def test_the_kernels_nvme_host_has_a_drive_of_its_own(folder: Path, files: Path) -> None:
     with ExitStack() as stack:
         served = stack.enter_context(outlast.serve(NVME_DRIVE, nvme="tcp:127.0.0.1:0", speed=1.0))
-        guest = stack.enter_context(machine("nvme.sh", folder, [served], 24, NVME_MODULES, NVME_PROGRAMS))
+        guest = stack.enter_context(machine("nvme.sh", folder, [served], 24, NVME_MODULES, NVME_PROGRAMS, files))
         for question in guest.questions():
             if question == "cut":
                 served.power_cut("1s")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_guest import DRIVE, NVME_MODULES, NVME_PROGRAMS, folder, machine
+from test_guest import DRIVE, NVME_MODULES, NVME_PROGRAMS, files, folder, machine
 
 import outlast
 
-__all__ = ["folder"]
+__all__ = ["files", "folder"]
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "examples" / "namespaces.toml"
 EMPTY = {"precondition.fill": "none", "precondition.overwrite": "none"}
@@ -83,11 +83,13 @@ def number(text: str, pattern: str) -> int:
     return int(found[1].replace(",", ""), 0)
 
 
-def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path) -> None:
+def test_nvme_cli_reads_the_drives_own_namespaces_and_placement(folder: Path, files: Path) -> None:
     reports: list[dict[str, Any]] = []
     with ExitStack() as stack:
         served = stack.enter_context(outlast.serve(SCENARIO, EMPTY, nvme=True, speed=1.0))
-        guest = stack.enter_context(machine("nvme_placement.sh", folder, [served], 8, NVME_MODULES, NVME_PROGRAMS))
+        guest = stack.enter_context(
+            machine("nvme_placement.sh", folder, [served], 8, NVME_MODULES, NVME_PROGRAMS, files)
+        )
         for question in guest.questions():
             assert question == "report"
             reports.append(served.ask({"do": "metrics"}))
@@ -148,11 +150,11 @@ def process(folder: Path, port: int) -> tuple[subprocess.Popen[str], int]:
     return server, int(uris[1].split(":")[2].split("/")[0])
 
 
-def test_md_over_four_controllers_heals_what_a_die_takes(folder: Path) -> None:
+def test_md_over_four_controllers_heals_what_a_die_takes(folder: Path, files: Path) -> None:
     with ExitStack() as stack:
         drives = [stack.enter_context(outlast.serve(DRIVE, nvme=True, speed=1.0, export=f"d{at}")) for at in range(4)]
-        modules = (*NVME_MODULES, "raid456")
-        guest = stack.enter_context(machine("nvme_md.sh", folder, drives, 48, modules, (*NVME_PROGRAMS, "sbin/mdadm")))
+        modules, programs = (*NVME_MODULES, "raid456"), (*NVME_PROGRAMS, "sbin/mdadm")
+        guest = stack.enter_context(machine("nvme_md.sh", folder, drives, 48, modules, programs, files))
         for question in guest.questions():
             assert question == "die"
             drives[1].fault(die=3)
@@ -177,12 +179,12 @@ class Address:
         self.uri = "nbd+unix:///killed"
 
 
-def test_fio_finds_what_it_wrote_whoever_goes_away_meanwhile(folder: Path) -> None:
+def test_fio_finds_what_it_wrote_whoever_goes_away_meanwhile(folder: Path, files: Path) -> None:
     with ExitStack() as stack:
         server, port = process(folder, 0)
         programs = (*NVME_PROGRAMS, "/usr/bin/fio")
         address: Any = Address(port)
-        guest = stack.enter_context(machine("nvme_fio.sh", folder, [address], 24, NVME_MODULES, programs))
+        guest = stack.enter_context(machine("nvme_fio.sh", folder, [address], 24, NVME_MODULES, programs, files))
         try:
             for question in guest.questions():
                 assert question == "kill"
@@ -200,16 +202,16 @@ def test_fio_finds_what_it_wrote_whoever_goes_away_meanwhile(folder: Path) -> No
     assert [guest.value(f"kill {time}") for time in range(1, 6)] == ["kept"] * 5
 
 
-def test_file_systems_are_filled_and_read_again(folder: Path) -> None:
+def test_file_systems_are_filled_and_read_again(folder: Path, files: Path) -> None:
     drive = {
         "extends": "demo",
         "device": {"geometry": {"blocks_per_plane": 64}, "ftl": {"capacity": "384MiB"}},
         "precondition": {"fill": "none", "overwrite": "none"},
     }
-    programs = (*NVME_PROGRAMS, "/usr/sbin/mkfs.xfs", "/usr/sbin/xfs_repair")
+    modules, programs = (*NVME_MODULES, "xfs"), (*NVME_PROGRAMS, "/usr/sbin/mkfs.xfs", "/usr/sbin/xfs_repair")
     with ExitStack() as stack:
         served = stack.enter_context(outlast.serve(drive, nvme=True, speed=1.0))
-        guest = stack.enter_context(machine("nvme_files.sh", folder, [served], 8, (*NVME_MODULES, "xfs"), programs))
+        guest = stack.enter_context(machine("nvme_files.sh", folder, [served], 8, modules, programs, files))
         assert not list(guest.questions())
     # The first is full, with less than its last file.
     assert (int(guest.value("ext4 files")) < 6, guest.value("xfs files")) == (True, "6")

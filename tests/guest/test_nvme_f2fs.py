@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from f2fs import COLD, Written, measure
-from test_guest import folder
+from test_guest import files, folder
 
 from outlast.products.torture.guest_image import AbsentError
 
-__all__ = ["folder"]
+__all__ = ["files", "folder"]
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -22,9 +22,9 @@ def sound(written: Written) -> None:
     assert found == [str(COLD), "0", str(COLD), "0", "0"], "\n".join(guest.said[-80:])
 
 
-def test_a_file_system_that_knows_zones_spares_the_drive_its_collection(folder: Path) -> None:
+def test_a_file_system_that_knows_zones_spares_the_drive_its_collection(folder: Path, files: Path) -> None:
     try:
-        zoned, conventional = (measure(kind, folder / kind) for kind in ("zoned", "conventional"))
+        zoned, conventional = (measure(kind, folder / kind, files) for kind in ("zoned", "conventional"))
     except AbsentError as absent:
         pytest.skip(str(absent))
     sound(zoned)

@@ -8,20 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from machine import Machine, command
-from test_guest import APPLETS, HERE, NETWORK, NVME_MODULES, folder
+from machine import is_newer
+from test_guest import NVME_MODULES, files, folder, machine
 from test_nvme import printed
 
 import outlast
-from outlast.products.torture.guest_image import AbsentError, Contents, image, kernel
 
-__all__ = ["folder"]
-
-FILES = HERE.parents[1] / "target" / "guest"
-NEWER = FILES / "qemu"
-"""QEMU for the newer kernel, which `fetch_newer.sh` gets: that of bookworm cannot run it."""
-KERNELS = {"files": (), "files-6.12": ("/usr/sbin/mkfs.btrfs", "/usr/bin/btrfs")}
-"""Folders with kernels, and programs for what only the newer one can do; its files come by `fetch_newer.sh`."""
+__all__ = ["files", "folder"]
 
 ZONED = {
     "name": "zoned",
@@ -58,30 +51,20 @@ def super_block() -> bytes:
     return bytes(block)
 
 
-@pytest.mark.parametrize("files", KERNELS)
-def test_zones_are_those_of_linux(files: str, folder: Path) -> None:
-    (folder / "zonefs_super").write_bytes(super_block())
-    modules = (*NVME_MODULES, "zonefs", *(("btrfs",) if KERNELS[files] else ()))
-    programs = ("sbin/nvme", "/usr/sbin/blkzone", "/usr/bin/fio", "/bin/dd", *KERNELS[files])
-    applets = (*APPLETS.split(), "sort", "uniq", "wc")
-    init = (HERE / "nvme_zones.sh").read_text()
-    contents = Contents(init, applets, modules, programs, (HERE / "start.sh", folder / "zonefs_super"))
+def test_zones_are_those_of_linux(folder: Path, files: Path) -> None:
+    zonefs = folder / "zonefs_super"
+    zonefs.write_bytes(super_block())
+    new = is_newer(files)
+    modules = (*NVME_MODULES, "zonefs", *(("btrfs",) if new else ()))
+    tools = ("/usr/sbin/mkfs.btrfs", "/usr/bin/btrfs") if new else ()
+    programs = ("sbin/nvme", "/usr/sbin/blkzone", "/usr/bin/fio", "/bin/dd", *tools)
     with ExitStack() as stack:
         served = stack.enter_context(outlast.serve(ZONED, nvme=True, speed=1.0))
-        port = str(served.nvme_uri).split(":")[2].split("/")[0]
-        try:
-            initrd = image(FILES / files, contents, folder)
-            new = not kernel(FILES / files).name.startswith("vmlinuz-6.1.")
-        except AbsentError as absent:
-            pytest.skip(str(absent))
-        words = f"no_timer_check ports={port} export=zoned megabytes=16"
-        options = [*NETWORK]
-        if new:
-            for data in (NEWER / "usr/share/qemu", "/usr/share/qemu", "/usr/share/seabios"):
-                options += ["-L", str(data)]
-        program = str(NEWER / "usr/bin/qemu-system-x86_64") if new else "qemu-system-x86_64"
-        line = command(FILES / files, initrd, words=words, options=options, program=program)
-        guest = stack.enter_context(Machine(line))
+        applets = ("sort", "uniq", "wc")
+        started = machine(
+            "nvme_zones.sh", folder, [served], 16, modules, programs, files, applets=applets, scripts=(zonefs,)
+        )
+        guest = stack.enter_context(started)
         for question in guest.questions():
             assert question == "report"
             metrics = served.ask({"do": "metrics"})

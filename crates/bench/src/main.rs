@@ -11,7 +11,8 @@
 //! drive to a file and a run that resumes from it, `log` the log of a served drive, see [`log`], and
 //! `torture` the search for crash states at each instant, see [`torture`].
 //!
-//! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`].
+//! `serve`, only when named, holds a served drive against nbdkit's memory plugin and qemu-nbd, see [`serve`]; `wires` is the part of it that holds NVMe/TCP
+//! against NBD.
 //!
 //! `steady`, which runs only when named, holds the write amplification at which preconditioning stops against that after thirty drive
 //! writes.
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| *wanted == name);
     let steady = |quick| steady::measure(quick, seed).map(|()| String::new());
     let named_only = names.iter().any(|name| *name == "steady");
-    let lines: [(&str, bool, BenchFn<'_>); 10] = [
+    let lines: [(&str, bool, BenchFn<'_>); 11] = [
         ("cells", wanted("cells"), &|quick| Ok(cells::measure(quick))),
         ("models", wanted("models"), &|quick| Ok(models::measure(quick))),
         ("traces", wanted("traces"), &traces::measure),
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         ("snapshot", wanted("snapshot"), &snapshot::measure),
         ("torture", wanted("torture"), &torture::measure),
         ("serve", names.iter().any(|name| *name == "serve"), &serve::measure),
+        ("wires", names.iter().any(|name| *name == "wires"), &serve::protocols),
     ];
     for (name, _, measure) in lines.iter().filter(|(_, wanted, _)| *wanted) {
         match measure(quick) {

@@ -1,6 +1,6 @@
 //! A served drive beside nbdkit's memory plugin and qemu-nbd on a file in memory: fio's nbd engine, random requests of 4 KiB over a Unix socket, each
 //! load against each server in turn; before that NBD and NVMe/TCP on one drive, by clients of our own. A request's cost is the server's processor time, by the system's own account (`/proc`), which counts in
-//! hundredths of a second. The second table is how late answers are by the clock on the wall, with and without spinning. Programs that are not
+//! hundredths of a second: a load has a number of requests, however long they take. The second table is how late answers are by the clock on the wall, with and without spinning. Programs that are not
 //! installed are left out. It takes some four minutes.
 
 #![allow(clippy::disallowed_methods, reason = "servers are processes, and what they cost is in /proc")]
@@ -54,27 +54,28 @@ struct LoadResult {
 pub(crate) fn measure(quick: bool) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("outlast-bench-serve-{}", std::process::id()));
     fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let (long, short) = if quick { (1, 1) } else { (3, 2) };
-    let tables = protocols(long).and_then(|protocols| {
-        let costs = costs(&folder, long)?;
-        lateness(&folder, short).map(|lateness| format!("{protocols}\n{costs}\n{lateness}"))
+    let requests = if quick { 20_000 } else { 200_000 };
+    let tables = protocols(quick).and_then(|protocols| {
+        let costs = costs(&folder, &format!("--number_ios={requests}"))?;
+        lateness(&folder, if quick { 1 } else { 2 })
+            .map(|lateness| format!("{protocols}\n{costs}\n{lateness}"))
     });
     let _ = fs::remove_dir_all(&folder);
     tables
 }
 
 /// Table of the cost of requests by protocol, on one drive in virtual time that was written once.
-fn protocols(seconds: u32) -> Result<String, String> {
+pub(crate) fn protocols(quick: bool) -> Result<String, String> {
     let server = MeasuredServer::doors(DrivePreparation::Filled, ClockMode::Virtual)?;
     let nvme = server.nvme.as_deref().ok_or("the server has no door for NVMe/TCP")?;
     let address = |uri: &str| uri.split("//").nth(1).unwrap_or_default().to_owned();
     let nbd = address(&server.uri);
     let at = ServedAt { nbd: nbd.split('/').next().unwrap_or_default(), nvme: &address(nvme) };
-    wires::table(&at, &LOADS, seconds)
+    wires::table(&at, &LOADS, if quick { (1, 5_000) } else { (7, 50_000) })
 }
 
 /// Table of the cost of requests.
-fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
+fn costs(folder: &Path, length: &str) -> Result<String, String> {
     let nbdkit = |name: &str, plugin: &str| {
         MeasuredServer::other(name, "nbdkit", folder, None, |socket| {
             ["-f", "-U", &socket, plugin, &format!("size={SIZE}")].map(str::to_owned).to_vec()
@@ -101,7 +102,7 @@ fn costs(folder: &Path, seconds: u32) -> Result<String, String> {
     for load in LOADS {
         let mut yardstick = None;
         let mut row = |name: &str, server: &MeasuredServer| -> Result<(), String> {
-            let found = loaded(folder, server, load, seconds)?;
+            let found = loaded(folder, server, load, length)?;
             let per_cpu_s = 1e6 / found.cpu_us;
             let share = *yardstick.get_or_insert(per_cpu_s);
             let (rw, depth, connections) = load;
@@ -141,7 +142,7 @@ fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
     for spin in [false, true] {
         for load in MODERATE {
             let server = MeasuredServer::drive(folder, DrivePreparation::Filled, WALL, spin)?;
-            let found = loaded(folder, &server, load, seconds)?;
+            let found = loaded(folder, &server, load, &format!("--time_based --runtime={seconds}"))?;
             let metrics = server.metrics();
             let late = |name: &str| metrics["lateness"][name].as_f64().unwrap_or(f64::NAN);
             let (rw, depth, connections) = load;
@@ -162,27 +163,27 @@ fn lateness(folder: &Path, seconds: u32) -> Result<String, String> {
     Ok(text)
 }
 
-/// Runs a load against a server.
-fn loaded(folder: &Path, server: &MeasuredServer, load: NbdLoad, seconds: u32) -> Result<LoadResult, String> {
+/// Runs a load of some length against a server.
+fn loaded(folder: &Path, server: &MeasuredServer, load: NbdLoad, length: &str) -> Result<LoadResult, String> {
     let before = server.cpu_s();
-    let (requests, took) = fio(folder, &server.uri, load, seconds)?;
+    let (requests, took) = fio(folder, &server.uri, load, length)?;
     let cpu = server.cpu_s() - before;
     Ok(LoadResult { iops: requests / took, cpu_us: cpu / requests * 1e6 })
 }
 
-/// Runs fio; requests done, and seconds.
+/// Runs fio, as long as its options say; requests done, and seconds.
 fn fio(
     folder: &Path,
     uri: &str,
     (rw, depth, connections): NbdLoad,
-    seconds: u32,
+    length: &str,
 ) -> Result<(f64, f64), String> {
     let done = Command::new("fio")
-        .args(["--name=a", "--ioengine=nbd", "--bs=4k", "--time_based"])
+        .args(["--name=a", "--ioengine=nbd", "--bs=4k", "--norandommap"])
         .args(["--output-format=json", "--group_reporting"])
         .args([format!("--uri={uri}"), format!("--rw={rw}"), format!("--size={SIZE}")])
         .args([format!("--iodepth={}", depth / connections), format!("--numjobs={connections}")])
-        .arg(format!("--runtime={seconds}"))
+        .args(length.split(' '))
         .current_dir(folder)
         .output()
         .map_err(|error| format!("fio: {error}"))?;

@@ -177,13 +177,12 @@ proptest! {
             if entry.opcode() == 0x7F {
                 continue;
             }
-            let transfer = queue.transfer(&entry);
+            let (transfer, before) = (queue.transfer(&entry), queue.held());
             let cost = queue.cost(&entry, transfer);
             let data = match transfer {
                 Ok(DataTransfer::FromHost(bytes)) => vec![fill & 3; bytes as usize],
                 _ => Vec::new(),
             };
-            let before = queue.held();
             queue.begin(&entry, data);
             prop_assert!(queue.held() <= before + cost, "{:?}: {} for {cost}", entry, queue.held() - before);
             let mut events = 0;

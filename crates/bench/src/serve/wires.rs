@@ -7,9 +7,11 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use outlast_units::rng::SplitMix;
+
+use super::NbdLoad;
 
 /// Bytes of a request's data.
 const BLOCK: u64 = 4096;
@@ -40,54 +42,67 @@ struct BenchClient {
     next_id: u16,
 }
 
-/// The table of all loads.
-pub(super) fn table(at: &ServedAt<'_>, loads: &[(&str, u32, u32)], seconds: u32) -> Result<String, String> {
+/// Wires in the order of their columns; the first is what the others are held against.
+const WIRES: [(&str, Wire); 3] = [
+    ("NBD", Wire::Nbd),
+    ("NVMe/TCP", Wire::Nvme { digests: false }),
+    ("NVMe/TCP, digests", Wire::Nvme { digests: true }),
+];
+
+/// The table of all loads, in turns of so many requests of each wire, whose median counts: neighbours on the machine disturb some.
+pub(super) fn table(
+    at: &ServedAt<'_>,
+    loads: &[NbdLoad],
+    (turns, requests): (usize, u64),
+) -> Result<String, String> {
     let mut text = String::from(
-        "Processor time of the server's thread by protocol over TCP, microseconds a request, and as a multiple of NBD's\n",
+        "Processor time of the server's thread by protocol over TCP, microseconds a request, and as a multiple of NBD's in the same turn; medians\n",
     );
     // What is touched first costs the server pages of memory.
-    cost(at, Wire::Nbd, true, 32, 1, seconds).map_err(|error| error.to_string())?;
-    for &(rw, depth, connections) in loads {
-        let mut nbd = None;
-        for (name, wire) in [
-            ("NBD", Wire::Nbd),
-            ("NVMe/TCP", Wire::Nvme { digests: false }),
-            ("NVMe/TCP, digests", Wire::Nvme { digests: true }),
-        ] {
-            let cost = cost(at, wire, rw == "randread", depth / connections, connections, seconds);
-            let (requests, cpu_us) = cost.map_err(|error| format!("{name}: {error}"))?;
+    cost(at, Wire::Nbd, ("randread", 32, 1), requests).map_err(|error| error.to_string())?;
+    for &load in loads {
+        let mut found = [const { Vec::new() }; WIRES.len()];
+        for _ in 0..turns {
+            let mut nbd = None;
+            for ((name, wire), found) in WIRES.into_iter().zip(&mut found) {
+                let cpu_us = cost(at, wire, load, requests).map_err(|error| format!("{name}: {error}"))?;
+                found.push((cpu_us, cpu_us / *nbd.get_or_insert(cpu_us)));
+            }
+        }
+        let (rw, depth, connections) = load;
+        for ((name, _), found) in WIRES.into_iter().zip(&found) {
+            let cpu_us = median(found.iter().map(|one| one.0));
+            let times = median(found.iter().map(|one| one.1));
             let _ = writeln!(
                 text,
-                "{name:<24} {rw:<9} depth {depth:>2} x {connections}: {requests:>8} requests {cpu_us:>6.2} us {:>5.2}",
-                cpu_us / *nbd.get_or_insert(cpu_us),
+                "{name:<24} {rw:<9} depth {depth:>2} x {connections}: {cpu_us:>6.2} us {times:>5.2}"
             );
         }
     }
     Ok(text)
 }
 
-/// Requests done, and microseconds of the server's thread for each.
-fn cost(
-    at: &ServedAt<'_>,
-    wire: Wire,
-    is_read: bool,
-    depth: u32,
-    connections: u32,
-    seconds: u32,
-) -> io::Result<(u64, f64)> {
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Microseconds of the server's thread for each of `requests` requests.
+fn cost(at: &ServedAt<'_>, wire: Wire, (rw, depth, connections): NbdLoad, requests: u64) -> io::Result<f64> {
     let mut admin = None;
-    let clients = (0..connections).map(|number| BenchClient::open(at, wire, is_read, number, &mut admin));
+    let clients =
+        (0..connections).map(|number| BenchClient::open(at, wire, rw == "randread", number, &mut admin));
     let clients = clients.collect::<io::Result<Vec<_>>>()?;
-    let until = Instant::now() + Duration::from_secs(seconds.into());
     let before = server_ns()?;
+    let (depth, own) = (u64::from(depth / connections), requests / u64::from(connections));
     let loads: Vec<_> =
-        clients.into_iter().map(|client| thread::spawn(move || client.load(depth, until))).collect();
-    let mut requests = 0;
+        clients.into_iter().map(|client| thread::spawn(move || client.load(depth, own))).collect();
     for load in loads {
-        requests += load.join().map_err(|_| io::Error::other("a client has failed"))??;
+        load.join().map_err(|_| io::Error::other("a client has failed"))??;
     }
     let spent = server_ns()? - before;
-    Ok((requests, spent as f64 * 1e-3 / requests.max(1) as f64))
+    Ok(spent as f64 * 1e-3 / (own * u64::from(connections)) as f64)
 }
 
 /// Nanoseconds of processor time of the threads of this process that serve.
@@ -134,13 +149,14 @@ impl BenchClient {
         Ok(Self { socket, wire, is_read, answer, rng, next_id: 0 })
     }
 
-    /// Keeps `depth` requests under way until a time; the number of those that were answered.
-    fn load(mut self, depth: u32, until: Instant) -> io::Result<u64> {
-        let (mut space, mut held, mut done) = (vec![0; 1 << 20], 0, 0);
+    /// Keeps `depth` requests under way until `requests` were answered.
+    fn load(mut self, depth: u64, requests: u64) -> io::Result<()> {
+        let (mut space, mut held) = (vec![0; 1 << 20], 0);
         let mut output = Vec::new();
-        (0..depth).for_each(|_| self.request(&mut output));
+        let mut under_way = depth.min(requests);
+        let mut left = requests - under_way;
+        (0..under_way).for_each(|_| self.request(&mut output));
         self.socket.write_all(&output)?;
-        let mut under_way = u64::from(depth);
         while under_way > 0 {
             held += match self.socket.read(&mut space)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -148,16 +164,13 @@ impl BenchClient {
             };
             let answered = (held / self.answer) as u64;
             held %= self.answer;
-            done += answered;
-            under_way -= answered;
+            let next = answered.min(left);
             output.clear();
-            if Instant::now() < until {
-                (0..answered).for_each(|_| self.request(&mut output));
-                under_way += answered;
-                self.socket.write_all(&output)?;
-            }
+            (0..next).for_each(|_| self.request(&mut output));
+            self.socket.write_all(&output)?;
+            (under_way, left) = (under_way - answered + next, left - next);
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Appends the next request.

@@ -1,5 +1,6 @@
 //! Does docs/reference/nvme.md list exactly what a controller advertises, each with a test of it that is there?
 
+mod bits;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};

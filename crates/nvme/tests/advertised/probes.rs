@@ -7,6 +7,7 @@ use outlast_nvme::{
     SubmissionEntry, TargetOffer,
 };
 
+use super::bits;
 use crate::{NQN, ZONE, answer_to, fabrics, offer};
 
 /// Statuses that say that something is not there.
@@ -201,54 +202,12 @@ impl ProbedController {
 
     /// Bits by which Identify tells what is supported.
     fn bits(&mut self) -> BTreeSet<String> {
-        let page = self.admin(0x06, 0, [1, 0, 0, 0, 0, 0]).unwrap().1;
-        let namespace = self.admin(0x06, 1, [0; 6]).map(|(_, page)| page);
-        let zoned = self.admin(0x06, 1, [5, 2 << 24, 0, 0, 0, 0]).map(|(_, page)| page);
-        let mut codes = BTreeSet::new();
-        let mut note = |name: &str, page: &[u8], at: usize, bytes: usize| {
-            for bit in 0..bytes * 8 {
-                if page[at + bit / 8] >> (bit % 8) & 1 != 0 {
-                    codes.insert(format!("{name} {bit}"));
-                }
-            }
+        let mut page = |namespace: u32, structure: u32, set: u32| {
+            let entry = [structure, set << 24, 0, 0, 0, 0];
+            self.admin(0x06, namespace, entry).map(|(_, page)| page).ok()
         };
-        for (name, at, bytes) in [
-            ("CMIC", 76, 1),
-            ("OAES", 92, 4),
-            ("CTRATT", 96, 4),
-            ("OACS", 256, 2),
-            ("FRMW", 260, 1),
-            ("LPA", 261, 1),
-            ("SANICAP", 328, 4),
-            ("ANACAP", 343, 1),
-            ("ONCS", 520, 2),
-            ("FUSES", 522, 2),
-            ("FNA", 524, 1),
-            ("VWC", 525, 1),
-            ("OCFS", 534, 2),
-            ("SGLS", 536, 4),
-        ] {
-            note(name, &page, at, bytes);
-        }
-        if let Ok(page) = namespace {
-            for (name, at) in [
-                ("NSFEAT", 24),
-                ("MC", 27),
-                ("DPC", 28),
-                ("NMIC", 30),
-                ("RESCAP", 31),
-                ("FPI", 32),
-                ("DLFEAT", 33),
-            ] {
-                note(name, &page, at, 1);
-            }
-        }
-        if let Ok(page) = zoned {
-            note("ZOC", &page, 0, 2);
-            note("OZCS", &page, 2, 2);
-            note("ZRWACAP", &page, 52, 1);
-        }
-        codes
+        let controller = page(0, 1, 0).unwrap();
+        bits::told(&controller, page(1, 0, 0).as_deref(), page(1, 5, 2).as_deref())
     }
 
     fn log_pages(&mut self) -> BTreeSet<String> {
