@@ -175,6 +175,10 @@ def test_summary_page_and_json_have_the_same_layouts(outlast: Outlast, folder: P
         ("years = 5", "years = -1", "years = -1: must be a number above 0"),
         ('preset = "drive.toml"', 'preset = "array-raid5-5"', "is an array"),
         ("dwpd = 1", 'dwpd = 1\ntbw = "1PB"', "cannot stand beside tbw"),
+        ("dwpd = 1", "warranty_years = 3", "drives.warranty_years = 3: has no effect without drives.dwpd"),
+        ("watts = 10", "", "energy_price = 0.2: has no effect without drives.watts"),
+        ('name = "six"', 'name = "a\\u001b[2Jb"', "must be a text of one line"),
+        ('name = "six"', 'name = " "', "must be a text of one line"),
     ],
 )
 def test_what_cannot_be_is_refused(
