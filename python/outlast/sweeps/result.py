@@ -14,6 +14,7 @@ from outlast.errors import OutputError, ScenarioError
 from outlast.output import write_file
 from outlast.points import Outcome
 from outlast.report import risk
+from outlast.report.served import is_uncollected
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, axis_label
 from outlast.sweeps.statistics import Mean, front, mean_of
@@ -252,8 +253,10 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
 
 
 def _is_without_collection(row: Row) -> bool:
-    """True if the host wrote to flash in a run and nothing was collected."""
-    return bool(row.get("flash.programs")) and "write_amplification.total" in row and row.get("gc.victims") == 0
+    """True if the host wrote to flash in a run and nothing worth a mention was collected."""
+    if not row.get("flash.programs") or "write_amplification.total" not in row or row.get("gc.victims") is None:
+        return False
+    return is_uncollected(int(row["gc.victims"]), float(row.get("write_amplification.gc") or 0.0))
 
 
 def _is_without_measurement(row: Row) -> bool:
