@@ -88,6 +88,14 @@ def test_a_trace_without_a_drive_or_a_file_is_told_so(outlast: Outlast, tmp_path
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+def test_an_unsorted_trace_is_said_to_go_back_by_what_its_columns_say(outlast: Outlast, tmp_path: Path) -> None:
+    rows = [f"12816637200{last}061629,hm,0,Read,0,4096,1331\n" for last in (4, 2)]
+    (tmp_path / "t.csv").write_text("".join(rows))
+    done = outlast("trace", "info", "t.csv", check=False)
+    # Two million of MSR's ticks of 100 ns, not a time since 1601 that no column has.
+    assert done.returncode == 2 and "t.csv, line 2: time runs backwards by 200000000 ns;" in done.stderr, done.stderr
+
+
 def test_a_spare_factor_that_looks_like_a_percentage_gets_a_note(outlast: Outlast) -> None:
     assert "is 2800% of the user space" in outlast("model", "waf", "--spare", "28").stdout
     assert "of the user space" not in outlast("model", "waf", "--spare", "0.28").stdout
