@@ -26,6 +26,12 @@ def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
     assert [line.rstrip(":") for line in text.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
 
 
+@pytest.mark.parametrize("group", ["presets", "model", "import", "scenario", "ctl", "trace", "image", "torture"])
+def test_lists_of_commands_have_whole_sentences(outlast: Outlast, group: str) -> None:
+    text = outlast(group, "--help").stdout
+    assert "Commands:" in text and "..." not in text.partition("Commands:")[2].partition("Example")[0]
+
+
 @pytest.mark.parametrize("command", ["run", "sweep", "report", "snapshot", "fit", "reproduce", "plot", "table"])
 def test_every_command_that_writes_takes_the_same_option(outlast: Outlast, command: str) -> None:
     assert "-o, --out" in outlast(command, "--help").stdout
