@@ -17,7 +17,6 @@ from forked import call
 from outlast.errors import ScenarioError
 from outlast.report import found, served
 from outlast.report.comparison import shown_rows
-from outlast.sweeps.result import _is_without_collection
 from outlast.why.explanation import of_summary
 from test_bad_input import refused
 
@@ -281,23 +280,3 @@ def test_a_write_amplification_without_collection_says_nothing_of_policies(tiny:
     assert not any("superblock was collected" in note for note in collected["notes"])
     reads = outlast.run(tiny, {"workload.synthetic.read_percent": 100}).summary
     assert not any("superblock was collected" in note for note in reads["notes"])
-
-
-@pytest.mark.parametrize(
-    ("victims", "moved", "says"),
-    [(0, 0.0, "no superblock"), (1, 0.0, "only one superblock"), (9, 0.0, "only 9"), (9, 0.01, ""), (10, 0.0, "")],
-)
-def test_a_few_empty_victims_say_no_more_than_none(tiny: Path, victims: int, moved: float, says: str) -> None:
-    """A trace of 49 MiB on a drive of 14 GiB collected one superblock, which preparation had left empty."""
-    summary = outlast.run(tiny, {"workload.synthetic.duration": "100ms"}).summary
-    wa = summary["write_amplification"] | {"gc": moved}
-    changed = summary | {"gc": summary["gc"] | {"victims": victims}, "write_amplification": wa}
-    note = served.collected_note(changed)
-    assert bool(note) == bool(says) and says in note
-    row = {
-        "flash.programs": 5,
-        "write_amplification.total": 1.1,
-        "write_amplification.gc": moved,
-        "gc.victims": victims,
-    }
-    assert _is_without_collection(row) == bool(says)

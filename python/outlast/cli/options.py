@@ -57,6 +57,24 @@ class Whole(click.ParamType[int]):
         return number
 
 
+class Number(click.ParamType[float]):
+    """A number between two limits."""
+
+    name = "number"
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f'"{value}" is not a number', param, ctx)
+        if not self._least <= number <= self._most:
+            self.fail(f"{value} is not within {self._least:g} to {self._most:g}", param, ctx)
+        return number
+
+
 class Seconds(click.ParamType[float]):
     """A time on the wall, such as 120s or 2min."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from outlast.report.numbers import percent, seconds, short
@@ -124,6 +125,12 @@ def collected_note(summary: dict[str, Any]) -> str:
     return f"{found}: it says nothing about spare space or policy"
 
 
-def is_uncollected(victims: int, moved: float) -> bool:
+def is_uncollected(victims: int | None, moved: float | None) -> bool:
     """True if a few empty superblocks at most were collected, `moved` being what collection adds to a byte written."""
-    return victims == 0 or (victims < FEW_VICTIMS and moved == 0.0)
+    return victims == 0 or (victims is not None and victims < FEW_VICTIMS and not moved)
+
+
+def is_row_uncollected(row: Mapping[str, Any]) -> bool:
+    """The same of a row of a sweep, with figures by dotted name, in which the host wrote to flash."""
+    victims = row.get("gc.victims") if row.get("flash.programs") else None
+    return "write_amplification.total" in row and is_uncollected(victims, row.get("write_amplification.gc"))
