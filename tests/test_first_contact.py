@@ -26,6 +26,12 @@ def test_help_has_each_command_in_one_group(outlast: Outlast) -> None:
     assert [line.rstrip(":") for line in text.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
 
 
+@pytest.mark.parametrize("group", ["presets", "model", "import", "scenario", "ctl", "trace", "image", "torture"])
+def test_lists_of_commands_have_whole_sentences(outlast: Outlast, group: str) -> None:
+    text = outlast(group, "--help").stdout
+    assert "Commands:" in text and "..." not in text.partition("Commands:")[2].partition("Example")[0]
+
+
 @pytest.mark.parametrize("command", ["run", "sweep", "report", "snapshot", "fit", "reproduce", "plot", "table"])
 def test_every_command_that_writes_takes_the_same_option(outlast: Outlast, command: str) -> None:
     assert "-o, --out" in outlast(command, "--help").stdout
@@ -86,6 +92,14 @@ def test_a_trace_without_a_drive_or_a_file_is_told_so(outlast: Outlast, tmp_path
     ):
         done = outlast(*command, check=False)
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_an_unsorted_trace_is_said_to_go_back_by_what_its_columns_say(outlast: Outlast, tmp_path: Path) -> None:
+    rows = [f"12816637200{last}061629,hm,0,Read,0,4096,1331\n" for last in (4, 2)]
+    (tmp_path / "t.csv").write_text("".join(rows))
+    done = outlast("trace", "info", "t.csv", check=False)
+    # Two million of MSR's ticks of 100 ns, not a time since 1601 that no column has.
+    assert done.returncode == 2 and "t.csv, line 2: time runs backwards by 200000000 ns;" in done.stderr, done.stderr
 
 
 def test_a_spare_factor_that_looks_like_a_percentage_gets_a_note(outlast: Outlast) -> None:

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import outlast
-from outlast.report import found
+from outlast.report import found, served
 from outlast.report.differences import change
 from outlast.report.errors import can_fail
+from outlast.sweeps import figures
 
 SHORT = {"workload.synthetic.duration": "200ms", "run.warm_up": "0s"}
 OTHERS = "The drive was prepared by uniform random writes and measured under others"
@@ -102,3 +105,15 @@ def test_a_risk_with_a_measured_rebuild_has_no_change_against_one_with_an_assume
     name = "array.data_loss.per_year"
     assert change(name, of(True, 2e-7), of(False, 3e-7)).startswith("not comparable")
     assert change(name, of(True, 2e-7), of(True, 3e-7)) == "+50.0 %"
+
+
+@pytest.mark.parametrize(
+    ("victims", "moved", "says"),
+    [(0, 0.0, "no superblock"), (1, 0.0, "only one superblock"), (9, 0.0, "only 9"), (9, 0.01, ""), (10, 0.0, "")],
+)
+def test_a_few_empty_victims_say_no_more_than_none(victims: int, moved: float, says: str) -> None:
+    """A trace of 49 MiB on a drive of 14 GiB collected one superblock, which preparation had left empty."""
+    of = {"gc": {"victims": victims}, "write_amplification": {"total": 1.1, "gc": moved}, "flash": {"programs": 5}}
+    note = served.collected_note(of)
+    assert bool(note) == bool(says) and says in note
+    assert served.is_row_uncollected(figures.flat(of)) == bool(says)

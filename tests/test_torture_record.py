@@ -148,7 +148,7 @@ def test_the_exit_code_is_that_of_the_command_and_the_recording_stays(outlast: O
         (("--out", "run", "--drive", "floppy"), "floppy"),
         (("--out", "run", "--fs", "ext4", "--backend", "floppy"), "--backend floppy: there are loop, guest"),
         (("--out", "run", "--backend", "loop"), "--backend loop: not with --fs none"),
-        (("--out", "run", "--speed", "0"), "0.0 is not in the range"),
+        (("--out", "run", "--speed", "0"), "0 is not within 0.001 to 1000"),
         (("--out", "run", "--set", "device.colour=red"), "device.colour"),
     ],
 )

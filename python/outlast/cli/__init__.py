@@ -165,9 +165,9 @@ Examples:
   outlast run demo --out out/demo
   outlast run --preset hrm-200g --trace web.csv.gz --json
   outlast presets show demo > mine.toml
-Exit codes: 0 done, 1 some runs of a sweep failed or torture found a bad state, 2 invalid input (nothing was
-written) or output that could not be written (such as a full disk), 3 a bug in Outlast, 130 stopped by Ctrl-C,
-143 stopped by SIGTERM (the measurements so far are kept).""",
+Exit codes: 0 done, 1 a limit of [expect] was not met, some runs of a sweep failed or torture found a bad
+state, 2 invalid input (nothing was written) or output that could not be written (such as a full disk), 3 a bug
+in Outlast, 130 stopped by Ctrl-C, 143 stopped by SIGTERM (the measurements so far are kept).""",
 )
 @click.option(
     "--version",

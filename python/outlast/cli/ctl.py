@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from outlast import foreign
+from outlast.cli.options import Group
 
 
-class Named(click.Group):
+class Named(Group):
     """A group whose commands may have the server's name before them: `outlast ctl NAME state`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

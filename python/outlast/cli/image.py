@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from outlast.cli.options import path_option
+from outlast.cli.options import Group, path_option
 
 if TYPE_CHECKING:
     from outlast.serving.options import ImageOptions
@@ -74,6 +74,7 @@ def check_keeping(keeping: ImageOptions) -> None:
 
 @click.group(
     "image",
+    cls=Group,
     epilog="""\b
 Example:
   outlast image trace disk.outlast disk.blkparse""",

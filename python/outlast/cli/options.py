@@ -25,6 +25,16 @@ _UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class Group(click.Group):
+    """A group whose list of commands has the whole first sentence of each; click itself cuts it at the edge."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, each.get_short_help_str(limit=1000)) for name, each in commands if each and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 class Whole(click.ParamType[int]):
     """A whole number, which may be written 1e6 or 1_000_000."""
 
@@ -44,6 +54,24 @@ class Whole(click.ParamType[int]):
         if number < self._least or (self._most is not None and number > self._most):
             limit = f"at least {self._least}" if self._most is None else f"within {self._least} to {self._most}"
             self.fail(f"{value} is not {limit}", param, ctx)
+        return number
+
+
+class Number(click.ParamType[float]):
+    """A number between two limits."""
+
+    name = "number"
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f'"{value}" is not a number', param, ctx)
+        if not self._least <= number <= self._most:
+            self.fail(f"{value} is not within {self._least:g} to {self._most:g}", param, ctx)
         return number
 
 

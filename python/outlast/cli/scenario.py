@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from outlast.cli import complete
-from outlast.cli.options import layers_of, overrides_of, print_json, scenario_options, warn_of
+from outlast.cli.options import Group, layers_of, overrides_of, print_json, scenario_options, warn_of
 
 if TYPE_CHECKING:
     from outlast.costs import Estimate
@@ -82,6 +82,7 @@ def _counted(found: Estimate) -> str:
 
 @click.group(
     "scenario",
+    cls=Group,
     epilog="""\b
 Example:
   outlast scenario migrate old.toml > new.toml""",
@@ -156,6 +157,7 @@ def schema_command(sweep: bool, of: str | None) -> None:
 
 @click.group(
     "presets",
+    cls=Group,
     invoke_without_command=True,
     epilog="""\b
 Examples:

@@ -14,7 +14,16 @@ import click
 
 from outlast import interrupts, log
 from outlast.cli.image import check_keeping, image_options
-from outlast.cli.options import layers_of, log_options, overrides_of, path_option, scenario_options, warn_of
+from outlast.cli.options import (
+    Number,
+    Whole,
+    layers_of,
+    log_options,
+    overrides_of,
+    path_option,
+    scenario_options,
+    warn_of,
+)
 from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
 from outlast.cli.serve_messages import show
 from outlast.serving.built_in_load import LEAST_IOPS, MOST_IOPS, USUAL_IOPS, load_of
@@ -111,7 +120,7 @@ Examples:
     "--http",
     is_flag=False,
     flag_value=0,
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     metavar="[PORT]",
     help="Serve the live page and the HTTP interface on this machine, at this port or at a free one.",
 )
@@ -119,10 +128,10 @@ Examples:
     "--load",
     is_flag=False,
     flag_value=USUAL_IOPS,
-    type=click.FloatRange(LEAST_IOPS, MOST_IOPS),
+    type=Number(LEAST_IOPS, MOST_IOPS),
     metavar="[RATE]",
     help="Load the device with random requests of 4 KiB, 30 % reads and 70 % writes, at this rate per simulated second "
-    "(2000; by a virtual clock per real second), in an order that --seed changes. Overwrites the data.",
+    "(1 to 100000, else 2000; by a virtual clock per real second), in an order that --seed changes. Overwrites data.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but the addresses.")
 @log_options

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import click
 
 from outlast import interrupts
-from outlast.cli.options import Whole, print_json, refuse_stream
+from outlast.cli.options import Group, Whole, print_json, refuse_stream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@click.group("trace")
+@click.group("trace", cls=Group)
 def trace_command() -> None:
     """Inspect and convert block traces.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from outlast.report.numbers import percent, seconds, short
@@ -97,6 +98,10 @@ def asked_iops(summary: dict[str, Any]) -> float | None:
     return float(synthetic["rate_iops"])
 
 
+FEW_VICTIMS = 10
+"""Superblocks of which fewer, if all were empty, may be no more than what preparation left behind."""
+
+
 def is_as_asked(summary: dict[str, Any]) -> bool:
     """True if the requested rate was served, up to chance."""
     asked_rate, iops = asked_iops(summary), summary["throughput"]["iops"]
@@ -111,7 +116,21 @@ def is_as_asked(summary: dict[str, Any]) -> bool:
 
 def collected_note(summary: dict[str, Any]) -> str:
     """Note on a write amplification without any collection; empty otherwise, or if nothing was written."""
-    wa, flash = summary["write_amplification"], summary["flash"]
-    if wa["total"] is None or not flash["programs"] or summary["gc"]["victims"]:
+    wa, flash, victims = summary["write_amplification"], summary["flash"], summary["gc"]["victims"]
+    if wa["total"] is None or not flash["programs"] or not is_uncollected(victims, wa["gc"]):
         return ""
-    return "no superblock was collected: it says nothing about spare space or policy"
+    found = "no superblock was collected" if not victims else f"only {victims} superblocks were collected, all empty"
+    if victims == 1:
+        found = "only one superblock was collected, an empty one"
+    return f"{found}: it says nothing about spare space or policy"
+
+
+def is_uncollected(victims: int | None, moved: float | None) -> bool:
+    """True if a few empty superblocks at most were collected, `moved` being what collection adds to a byte written."""
+    return victims == 0 or (victims is not None and victims < FEW_VICTIMS and not moved)
+
+
+def is_row_uncollected(row: Mapping[str, Any]) -> bool:
+    """The same of a row of a sweep, with figures by dotted name, in which the host wrote to flash."""
+    victims = row.get("gc.victims") if row.get("flash.programs") else None
+    return "write_amplification.total" in row and is_uncollected(victims, row.get("write_amplification.gc"))

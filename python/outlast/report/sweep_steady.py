@@ -43,8 +43,8 @@ def notes(summary: dict[str, Any]) -> list[str]:
         )
     if count := summary.get("not_collected"):
         sentences.append(
-            f"in {short(count)} of {runs} runs no superblock was collected: their write amplification says nothing "
-            "about spare space or policy"
+            f"in {short(count)} of {runs} runs no superblock was collected, or a few empty ones: their write "
+            "amplification says nothing about spare space or policy"
         )
     sentences += [f"{name}: in none of the runs, because {why}" for name, why in (summary.get("absent") or {}).items()]
     return [each for each in sentences if each]

@@ -13,7 +13,7 @@ from outlast import __version__, foreign, frames, shapes, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.output import write_file
 from outlast.points import Outcome
-from outlast.report import risk
+from outlast.report import risk, served
 from outlast.sweeps import figures
 from outlast.sweeps.plan import Plan, axis_label
 from outlast.sweeps.statistics import Mean, front, mean_of
@@ -241,7 +241,7 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         "runs": len(rows),
         "not_steady": _not_steady(rows),
         "not_served": sum(bool(row.get("host.errors")) for row in rows),
-        "not_collected": sum(_is_without_collection(row) for row in rows),
+        "not_collected": sum(served.is_row_uncollected(row) for row in rows),
         "not_measured": sum(_is_without_measurement(row) for row in rows),
         "absent": _absent(spec.figures, rows),
         "assumed_rebuild": risk.assumed(rows),
@@ -249,11 +249,6 @@ def _summary(plan: Plan, rows: list[Row]) -> dict[str, Any]:
         "points": listed,
         "pareto": _front(spec.pareto, listed),
     } | found
-
-
-def _is_without_collection(row: Row) -> bool:
-    """True if the host wrote to flash in a run and nothing was collected."""
-    return bool(row.get("flash.programs")) and "write_amplification.total" in row and row.get("gc.victims") == 0
 
 
 def _is_without_measurement(row: Row) -> bool:

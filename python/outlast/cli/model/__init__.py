@@ -8,10 +8,12 @@ from outlast.cli.model.arrays import ages_command, dlp_command
 from outlast.cli.model.mttdl import mttdl_command
 from outlast.cli.model.pages import uber_command, uper_command
 from outlast.cli.model.wear import lifetime_command, waf_command
+from outlast.cli.options import Group
 
 
 @click.group(
     "model",
+    cls=Group,
     epilog="""\b
 Examples:
   outlast model uper --n 8192 --k 8 --stripe 8 --parities 0,1,2 --pe 1000:24000:1000 --json

@@ -9,6 +9,7 @@ import click
 
 from outlast.cli.model.options import Command, Numbers, Size, output_options, refuse_ignored
 from outlast.cli.model.sheet import Curve, Sheet
+from outlast.cli.options import Whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,7 +168,7 @@ Examples:
 @click.option(
     "--replacements",
     "number",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     default=30,
     show_default=True,
     help="Number of replacements to follow.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from outlast.cli.options import Whole, path_option
+from outlast.cli.options import Group, Whole, path_option
 
 if TYPE_CHECKING:
     from outlast.products.imports.draft import Draft
@@ -31,6 +31,7 @@ class Bytes(click.ParamType[int]):
 
 @click.group(
     "import",
+    cls=Group,
     epilog="""\b
 Example:
   outlast import mqsim ssdconfig.xml workload.xml -o mine.toml""",

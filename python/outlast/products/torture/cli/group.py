@@ -14,7 +14,7 @@ import click
 
 from outlast import interrupts, log
 from outlast.cli import LazyGroup
-from outlast.cli.options import log_options, path_option, print_json, set_option
+from outlast.cli.options import Number, log_options, path_option, print_json, set_option
 from outlast.products.torture.cli.check import CheckOptions, about, check_options, checked
 from outlast.products.torture.cli.guest import guest_files_option
 
@@ -83,10 +83,10 @@ def record_options(command: Command) -> Command:
     for decorate in (
         click.option(
             "--speed",
-            type=click.FloatRange(0.001, 1000),
+            type=Number(0.001, 1000),
             default=1.0,
             show_default=True,
-            help="Simulated seconds of the drive per real second.",
+            help="Simulated seconds of the drive per real second, 0.001 to 1000.",
         ),
         click.option(
             "--mount-options", metavar="OPTIONS", default="", help="Options for mount, here and in each check."
