@@ -44,8 +44,8 @@ impl<T: Copy> Flash<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
         self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-        if self.has_passes() {
-            self.note_passes(die, queue, op);
+        if self.passes.are_on() {
+            self.passes.note(&self.ops, die, queue, op);
         }
         self.begin_submitted::<false>(now, die, op, queue, demands)
     }
@@ -82,8 +82,8 @@ impl<T: Copy> Flash<T> {
         let op = self.ops.insert(op);
         self.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
         self.dies[die].list(queue).push(&mut self.ops, op);
-        if self.has_passes() {
-            self.note_passes(die, queue, op);
+        if self.passes.are_on() {
+            self.passes.note(&self.ops, die, queue, op);
         }
         op
     }

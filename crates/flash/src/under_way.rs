@@ -5,7 +5,6 @@ use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
 use crate::op::{FlashOp, LONGEST_SENSING};
 use crate::op_kind::FlashOpKind;
-use crate::passes::DiePasses;
 use crate::pipe::ReadPipe;
 use crate::transfer_queue::TransferQueue;
 use outlast_units::slab::{NIL, Slab};
@@ -46,19 +45,11 @@ impl<T: Copy> Flash<T> {
     /// The programs that wait or are under way, by die.
     pub fn programs(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let of = move |(id, die)| {
-            let of_one =
-                begun_ops(die).chain(self.queued_ops(die)).filter(move |&op| !self.passes_twice(id, op));
-            self.in_passes(id).flat_map(DiePasses::all).chain(of_one).map(move |op| (id, &self.ops[op]))
+            let of_one = begun_ops(die).chain(self.queued_ops(die));
+            let of_one = of_one.filter(move |&op| !self.passes.has(id, op));
+            self.passes.all(id).chain(of_one).map(move |op| (id, &self.ops[op]))
         };
         self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind() == FlashOpKind::Program)
-    }
-
-    fn in_passes(&self, die: DieId) -> impl Iterator<Item = &DiePasses> {
-        self.passes.get(die.index()).into_iter()
-    }
-
-    fn passes_twice(&self, die: DieId, op: u32) -> bool {
-        self.in_passes(die).any(|passes| passes.has(op))
     }
 
     fn queued_ops(&self, die: &FlashDie) -> impl Iterator<Item = u32> {
@@ -71,17 +62,15 @@ impl<T: Copy> Flash<T> {
         let mut outstanding = Vec::new();
         for (die, state) in self.dies.iter_indexed() {
             let begun: Vec<u32> = begun_ops(state).collect();
-            for passes in self.in_passes(die) {
-                // By submission, which is the order of rows in a block.
-                for number in passes.all() {
-                    let (is_begun, is_past) = (begun.contains(&number), passes.is_past_coarse(number));
-                    let (started, in_last_pass) = (is_begun || is_past, is_begun && is_past);
-                    outstanding.push(OutstandingProgram { die, op: self.ops[number], started, in_last_pass });
-                }
+            // By submission, which is the order of rows in a block.
+            for number in self.passes.all(die) {
+                let (is_begun, is_past) = (begun.contains(&number), self.passes.is_past_coarse(die, number));
+                let (started, in_last_pass) = (is_begun || is_past, is_begun && is_past);
+                outstanding.push(OutstandingProgram { die, op: self.ops[number], started, in_last_pass });
             }
             let queued = self.queued_ops(state).map(|op| (op, false));
             let of_one = begun.iter().map(|&op| (op, true)).chain(queued);
-            for (op, started) in of_one.filter(|&(op, _)| !self.passes_twice(die, op)) {
+            for (op, started) in of_one.filter(|&(op, _)| !self.passes.has(die, op)) {
                 let op = self.ops[op];
                 if op.kind() == FlashOpKind::Program {
                     outstanding.push(OutstandingProgram { die, op, started, in_last_pass: started });
@@ -96,7 +85,7 @@ impl<T: Copy> Flash<T> {
             channel.cut_power(now);
         }
         self.pipes.fill(ReadPipe::default());
-        self.passes.fill(DiePasses::default());
+        self.passes.cut_power();
         self.transfer_queues.fill(TransferQueue::default());
         if let Some(accounts) = &mut self.accounts {
             self.dies.indices().for_each(|die| accounts.rest_die(now, die));
@@ -153,7 +142,7 @@ impl<T: Copy> Flash<T> {
             for op in self.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
-            for op in self.in_passes(id).flat_map(DiePasses::between) {
+            for op in self.passes.between(id) {
                 take(id, op, Some(false))?;
             }
             let lists = [
@@ -179,7 +168,7 @@ impl<T: Copy> Flash<T> {
         if self.internal > self.internal_max || self.thinking.slots() > self.internal as usize {
             return Err(format!("{} internal operations of at most {}", self.internal, self.internal_max));
         }
-        self.check_passes(&seen)?;
+        self.passes.check(&self.ops, self.dies.len(), &seen)?;
         self.events.check()
     }
 
@@ -198,7 +187,7 @@ impl<T: Copy> Flash<T> {
             }
             let at_work = begun_ops(die).count() + usize::from(reading) + beside;
             seen += at_work + die.reads.iter(&self.ops).count() + self.queued_ops(die).count();
-            seen += self.in_passes(id).flat_map(DiePasses::between).count();
+            seen += self.passes.between(id).count();
             if (die.phase == DiePhase::Idle) != (at_work == 0) && die.suspended.is_none() {
                 return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));
             }
@@ -237,7 +226,7 @@ pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
 /// All operations, by die.
 pub fn operations<T: Copy>(flash: &Flash<T>) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
     let of = move |(id, die): (DieId, _)| {
-        let between = flash.in_passes(id).flat_map(DiePasses::between);
+        let between = flash.passes.between(id);
         let lists =
             begun_ops(die).chain(flash.queued_ops(die)).chain(die.reads.iter(&flash.ops)).chain(between);
         lists.map(move |op| (id, &flash.ops[op]))

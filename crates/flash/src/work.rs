@@ -133,8 +133,8 @@ impl<T: Copy> Flash<T> {
         if sensed != 0 {
             return self.start_copy(now, die, op, Nanos(sensed), program);
         }
-        if !PLAIN && self.has_passes() {
-            program = self.pass_time(die, op, program);
+        if !PLAIN && self.passes.are_on() {
+            program = self.passes.time(die, op, program);
         }
         let data_in = self.book_program::<PLAIN>(now, die);
         let state = &mut self.dies[die];
