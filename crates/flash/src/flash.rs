@@ -7,7 +7,7 @@ use crate::die_step::{CoreDemand, DieStep};
 use crate::events::{FlashEvents, FlashSource};
 use crate::op::{FlashOp, FlashOpId, InternalTask};
 use crate::op_kind::MOST_MODES;
-use crate::passes::{DiePasses, PassRules};
+use crate::passes::Passes;
 use crate::pipe::{PipeRules, ReadPipe};
 use crate::think::ThinkingSlots;
 use crate::transfer_queue::TransferQueue;
@@ -72,11 +72,7 @@ pub(crate) struct DieContext<T> {
     /// Rules by which they overlap.
     #[persist(skip)]
     pub(crate) piping: PipeRules,
-    /// Programs in two passes, by die, where there are such; else empty.
-    pub(crate) passes: Vec<DiePasses>,
-    /// Rules of these.
-    #[persist(skip)]
-    pub(crate) pass_rules: Option<PassRules>,
+    pub(crate) passes: Passes,
     /// Accounts of dies and reads; absent unless [`Flash::keep_accounts`] was called.
     #[persist(skip)]
     pub(crate) accounts: Option<Box<FlashAccounts>>,
@@ -179,12 +175,7 @@ impl<T: Copy> Flash<T> {
             },
             pipes: if piping.is_needed() { vec![ReadPipe::default(); cores.len()] } else { Vec::new() },
             piping,
-            passes: if setup.two_pass.is_some() {
-                vec![DiePasses::default(); cores.len()]
-            } else {
-                Vec::new()
-            },
-            pass_rules: setup.two_pass.map(|passes| PassRules::new(passes, program_unit.rows)),
+            passes: Passes::new(setup.two_pass, program_unit.rows, cores.len()),
             accounts: None,
             plain: !(lets_reads_go || piping.is_needed() || suspends_for_waiting || setup.two_pass.is_some()),
         };

@@ -50,4 +50,5 @@ pub use events::FlashSource;
 pub use flash::{DieEvent, Flash, FlashSetup};
 pub use op::{BlockRow, DieQueue, FlashOp, FlashOpId, InternalTask};
 pub use op_kind::FlashOpKind;
+pub use passes::Passes;
 pub use under_way::{OutstandingProgram, flash_busy_until, operations};

@@ -7,10 +7,11 @@
 //! Only dies of flash with two passes keep anything here, and it is looked at for programs only.
 
 use crate::die::DiePhase;
-use crate::flash::{DieContext, DieEvent, Flash};
+use crate::flash::{DieEvent, Flash};
 use crate::op::{DieQueue, FlashOp};
 use crate::op_kind::FlashOpKind;
 use outlast_media::TwoPassConfig;
+use outlast_units::slab::Slab;
 use outlast_units::{BlockId, DieId, ModeId, Nanos};
 
 /// Stage of a program.
@@ -34,94 +35,174 @@ struct PassedOp {
     is_last: bool,
 }
 
-/// The programs in two passes of a die, in the order of their submission.
-#[derive(Clone, Debug, Default, outlast_persist::Persist)]
-pub(crate) struct DiePasses {
-    ops: Vec<PassedOp>,
+/// Programs in two passes, by die, each in the order of submission; on no die where there is one pass.
+#[derive(Clone, Debug, outlast_persist::Restore)]
+pub struct Passes {
+    dies: Vec<Vec<PassedOp>>,
+    #[persist(skip)]
+    rules: Option<PassRules>,
 }
 
-/// Rules of two passes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PassRules {
+struct PassRules {
     config: TwoPassConfig,
     /// Page rows from an operation to the one whose coarse pass its fine pass follows.
     rows: u32,
 }
 
-impl PassRules {
-    /// Passes by `config`, for program units of `rows` page rows.
-    pub(crate) fn new(config: TwoPassConfig, rows: u32) -> Self {
-        Self { config, rows: rows * config.distance }
-    }
-}
-
-impl DiePasses {
-    /// Operations between their passes.
-    pub(crate) fn between(&self) -> impl Iterator<Item = u32> {
-        self.ops.iter().filter(|own| own.stage == PassStage::Between).map(|own| own.op)
+impl Passes {
+    /// Passes by `config` on `dies` dies, for program units of `rows` page rows.
+    pub(crate) fn new(config: Option<TwoPassConfig>, rows: u32, dies: usize) -> Self {
+        let rules = config.map(|config| PassRules { config, rows: rows * config.distance });
+        Self { dies: if rules.is_some() { vec![Vec::new(); dies] } else { Vec::new() }, rules }
     }
 
-    /// All operations, in order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
-        self.ops.iter().map(|own| own.op)
-    }
-
-    /// True if operation `op` is one in two passes.
-    pub(crate) fn has(&self, op: u32) -> bool {
-        self.ops.iter().any(|own| own.op == op)
-    }
-
-    /// True if operation `op` has not had its coarse pass.
-    pub(crate) fn is_coarse(&self, op: u32) -> bool {
-        self.ops.iter().any(|own| own.op == op && own.stage == PassStage::Coarse)
-    }
-
-    /// True if operation `op` has had its coarse pass, and its fine pass has not begun or is under way.
-    pub(crate) fn is_past_coarse(&self, op: u32) -> bool {
-        self.ops.iter().any(|own| own.op == op && own.stage != PassStage::Coarse)
-    }
-}
-
-impl<T: Copy> DieContext<T> {
     /// True if programs in the first mode take two passes.
     #[inline]
-    pub(crate) fn has_passes(&self) -> bool {
-        !self.passes.is_empty()
+    pub fn are_on(&self) -> bool {
+        self.rules.is_some()
     }
 
-    /// Notes `op`, which has been submitted to `queue` of `die`, if it is a program in two passes.
+    /// Program units of a block from one operation to the one whose coarse pass its fine pass follows; 0: there is one pass.
+    pub fn distance(&self) -> u32 {
+        self.rules.map_or(0, |rules| rules.config.distance)
+    }
+
+    fn of(&self, die: DieId) -> &[PassedOp] {
+        self.dies.get(die.index()).map_or(&[], Vec::as_slice)
+    }
+
+    fn stage(&self, die: DieId, op: u32) -> Option<PassStage> {
+        self.of(die).iter().find(|own| own.op == op).map(|own| own.stage)
+    }
+
+    /// All operations of `die`, in order.
+    pub(crate) fn all(&self, die: DieId) -> impl Iterator<Item = u32> {
+        self.of(die).iter().map(|own| own.op)
+    }
+
+    /// Operations of `die` between their passes.
+    pub(crate) fn between(&self, die: DieId) -> impl Iterator<Item = u32> {
+        self.of(die).iter().filter(|own| own.stage == PassStage::Between).map(|own| own.op)
+    }
+
+    /// True if operation `op` of `die` is one in two passes.
+    pub(crate) fn has(&self, die: DieId, op: u32) -> bool {
+        self.stage(die, op).is_some()
+    }
+
+    /// True if operation `op` of `die` has had its coarse pass.
+    pub(crate) fn is_past_coarse(&self, die: DieId, op: u32) -> bool {
+        self.stage(die, op).is_some_and(|stage| stage != PassStage::Coarse)
+    }
+
+    /// Notes operation `op`, which has been submitted to `queue` of `die`, if it is a program in two passes.
     #[cold]
-    pub(crate) fn note_passes(&mut self, die: DieId, queue: DieQueue, op: u32) {
-        let submitted = &self.ops[op];
-        if submitted.kind() == FlashOpKind::Program && submitted.mode() == ModeId::FIRST {
-            let own = PassedOp { op, queue, stage: PassStage::Coarse, is_last: false };
-            self.passes[die.index()].ops.push(own);
+    pub(crate) fn note<T>(&mut self, ops: &Slab<FlashOp<T>>, die: DieId, queue: DieQueue, op: u32) {
+        if ops[op].kind() == FlashOpKind::Program && ops[op].mode() == ModeId::FIRST {
+            self.dies[die.index()].push(PassedOp { op, queue, stage: PassStage::Coarse, is_last: false });
         }
     }
 
     /// Time of the array for the pass of program `op` that begins, which takes `whole` in all its passes.
-    pub(crate) fn pass_time(&self, die: DieId, op: u32, whole: Nanos) -> Nanos {
-        let Some(rules) = self.pass_rules else { return whole };
-        let passes = &self.passes[die.index()];
+    pub(crate) fn time(&self, die: DieId, op: u32, whole: Nanos) -> Nanos {
+        let Some(rules) = self.rules else { return whole };
         let coarse = rules.config.coarse_time(whole);
-        match (passes.is_coarse(op), passes.has(op)) {
-            (true, _) => coarse,
-            (false, true) => whole - coarse,
-            (false, false) => whole,
+        match self.stage(die, op) {
+            Some(PassStage::Coarse) => coarse,
+            Some(_) => whole - coarse,
+            None => whole,
         }
+    }
+
+    /// Ends the coarse pass of `op` of `die`, which came from the queue that is returned; `None` if it is no coarse pass.
+    fn end_coarse(&mut self, die: DieId, op: u32) -> Option<DieQueue> {
+        let own = self.dies[die.index()].iter_mut().find(|own| own.op == op)?;
+        (own.stage == PassStage::Coarse).then(|| {
+            own.stage = PassStage::Between;
+            own.queue
+        })
+    }
+
+    /// Takes the program between its passes, and its queue, that is the first of its block on `die` and whose fine pass may go now.
+    fn take_next<T>(&mut self, ops: &Slab<FlashOp<T>>, die: DieId) -> Option<(u32, DieQueue)> {
+        let (rows, own) = (self.rules?.rows, &mut self.dies[die.index()]);
+        let goes = |one: &PassedOp| {
+            let (block, row) = (ops[one.op].block, ops[one.op].row());
+            let mut others = own.iter().filter(|other| ops[other.op].block == block);
+            if others.clone().any(|other| ops[other.op].row() < row) {
+                return false;
+            }
+            let is_followed =
+                |other: &PassedOp| other.stage != PassStage::Coarse && ops[other.op].row() >= row + rows;
+            let awaits = |other: &PassedOp| {
+                let at = ops[other.op].row();
+                other.stage == PassStage::Coarse && at > row && at <= row + rows
+            };
+            others.clone().any(is_followed) || one.is_last && !others.any(awaits)
+        };
+        let index = own.iter().position(|one| one.stage == PassStage::Between && goes(one))?;
+        own[index].stage = PassStage::Fine;
+        Some((own[index].op, own[index].queue))
+    }
+
+    /// Nothing is to follow the programs of block `block` of `die`, or of all its blocks, that have been submitted.
+    fn close<T>(&mut self, ops: &Slab<FlashOp<T>>, die: DieId, block: Option<BlockId>) {
+        let own = self.dies.get_mut(die.index()).into_iter().flatten();
+        for one in own.filter(|one| block.is_none_or(|block| ops[one.op].block == block)) {
+            one.is_last = true;
+        }
+    }
+
+    /// Program `op` of `die` has ended.
+    fn leave(&mut self, die: DieId, op: u32) {
+        self.dies[die.index()].retain(|own| own.op != op);
+    }
+
+    /// Power fails.
+    pub(crate) fn cut_power(&mut self) {
+        self.dies.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Operations of `die` whose fine pass waits for something that has not been submitted.
+    fn open<T>(&self, ops: &Slab<FlashOp<T>>, die: DieId) -> impl Iterator<Item = u32> {
+        let rows = self.rules.map_or(0, |rules| rules.rows);
+        let is_open = move |own: &&PassedOp| {
+            let (block, row) = (ops[own.op].block, ops[own.op].row());
+            let follows = |op: u32| ops[op].block == block && ops[op].row() >= row + rows;
+            !own.is_last && own.stage != PassStage::Fine && !self.all(die).any(follows)
+        };
+        self.of(die).iter().filter(is_open).map(|own| own.op)
+    }
+
+    /// Checks programs that were read: each is one of its die, once, and among those in `taken`, which dies have.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub(crate) fn check<T>(&self, ops: &Slab<FlashOp<T>>, dies: usize, taken: &[bool]) -> Result<(), String> {
+        if self.dies.len() != if self.are_on() { dies } else { 0 } {
+            return Err(format!("{} dies program in two passes", self.dies.len()));
+        }
+        for (die, own) in self.dies.iter().enumerate() {
+            for (index, one) in own.iter().enumerate() {
+                let is_there = taken.get(one.op as usize).copied().unwrap_or(false)
+                    && ops[one.op].kind() == FlashOpKind::Program
+                    && ops[one.op].mode() == ModeId::FIRST
+                    && own[..index].iter().all(|other| other.op != one.op);
+                if !is_there || one.queue == DieQueue::Reads {
+                    return Err(format!("operation {} of die {die} does not go in two passes", one.op));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
 impl<T: Copy> Flash<T> {
-    /// True if programs in the first mode take two passes.
+    /// Programs in two passes.
     #[inline]
-    pub fn has_passes(&self) -> bool {
-        self.context.has_passes()
-    }
-
-    /// Program units of a block from one operation to the one whose coarse pass its fine pass follows; 0: there is one pass.
-    pub fn pass_distance(&self) -> u32 {
-        self.context.pass_rules.map_or(0, |rules| rules.config.distance)
+    pub fn passes(&self) -> &Passes {
+        &self.context.passes
     }
 
     /// Ends the coarse pass of the program that is about to end on `die`, which is free then; `None` if it is no coarse pass.
@@ -132,12 +213,7 @@ impl<T: Copy> Flash<T> {
         if state.phase != DiePhase::Array {
             return None;
         }
-        let own = self.context.passes[die.index()].ops.iter_mut().find(|own| own.op == op)?;
-        if own.stage != PassStage::Coarse {
-            return None;
-        }
-        own.stage = PassStage::Between;
-        let queue = own.queue;
+        let queue = self.context.passes.end_coarse(die, op)?;
         state.count_whole_work(FlashOpKind::Program);
         state.release(now);
         self.context.update_accounts(move |accounts| accounts.rest_die(now, die));
@@ -151,98 +227,32 @@ impl<T: Copy> Flash<T> {
     /// Program `op` of `die` has ended: those after it in its block may follow.
     #[cold]
     pub(crate) fn leave_passes(&mut self, die: DieId, op: u32) {
-        self.context.passes[die.index()].ops.retain(|own| own.op != op);
+        self.context.passes.leave(die, op);
         self.queue_fine_passes(die);
     }
 
-    /// Queues the fine passes of `die` whose turn it is: one of each block at most.
-    fn queue_fine_passes(&mut self, die: DieId) {
-        let Some(rules) = self.context.pass_rules else { return };
-        while let Some(index) = self.next_fine_pass(die, rules) {
-            let own = &mut self.context.passes[die.index()].ops[index];
-            own.stage = PassStage::Fine;
-            let (op, queue) = (own.op, own.queue);
+    /// Queues the fine passes of `die` whose turn it is: one of each block at most. True if there are any.
+    fn queue_fine_passes(&mut self, die: DieId) -> bool {
+        let mut any = false;
+        while let Some((op, queue)) = self.context.passes.take_next(&self.context.ops, die) {
             self.dies[die].list(queue).push_front(&mut self.context.ops, op);
+            any = true;
         }
+        any
     }
 
-    /// The program between its passes that is the first of its block on `die` and whose fine pass may go now.
-    fn next_fine_pass(&self, die: DieId, rules: PassRules) -> Option<usize> {
-        let ops = &self.context.passes[die.index()].ops;
-        let goes = |own: &PassedOp| {
-            let (block, row) = (self.context.ops[own.op].block, self.context.ops[own.op].row());
-            let mut others = ops.iter().filter(|other| self.context.ops[other.op].block == block);
-            if others.clone().any(|other| self.context.ops[other.op].row() < row) {
-                return false;
-            }
-            let is_followed = |other: &PassedOp| {
-                other.stage != PassStage::Coarse && self.context.ops[other.op].row() >= row + rules.rows
-            };
-            let awaits = |other: &PassedOp| {
-                let at = self.context.ops[other.op].row();
-                other.stage == PassStage::Coarse && at > row && at <= row + rules.rows
-            };
-            others.clone().any(is_followed) || own.is_last && !others.any(awaits)
-        };
-        ops.iter().position(|own| own.stage == PassStage::Between && goes(own))
-    }
-
-    /// Nothing is to follow the programs of block `block` of `die` that have been submitted: the fine passes of the last ones wait for none. True if
-    /// one has become due: the die is to be [woken](Flash::wake).
-    pub fn close_passes(&mut self, die: DieId, block: BlockId) -> bool {
-        let Some(own) = self.context.passes.get_mut(die.index()) else { return false };
-        for own in own.ops.iter_mut().filter(|own| self.context.ops[own.op].block == block) {
-            own.is_last = true;
-        }
-        let waits = |flash: &Self| flash.context.passes[die.index()].between().count();
-        let before = waits(self);
-        self.queue_fine_passes(die);
-        waits(self) != before
-    }
-
-    /// Blocks of `die` that programs in two passes are under way in.
-    pub fn blocks_in_passes(&self, die: DieId) -> Vec<BlockId> {
-        let ops = self.context.passes.get(die.index()).into_iter().flat_map(DiePasses::all);
-        let mut blocks: Vec<BlockId> = ops.map(|op| self.context.ops[op].block).collect();
-        blocks.dedup();
-        blocks
+    /// Nothing is to follow the programs of block `block` of `die`, or of all its blocks, that have been submitted: the fine passes of the last ones wait
+    /// for none. True if one has become due: the die is to be [woken](Flash::wake).
+    pub fn close_passes(&mut self, die: DieId, block: Option<BlockId>) -> bool {
+        self.context.passes.close(&self.context.ops, die, block);
+        self.queue_fine_passes(die)
     }
 
     /// The programs, by die, whose fine pass waits for something that has not been submitted.
     pub fn open_passes(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
-        let rows = self.context.pass_rules.map_or(0, |rules| rules.rows);
-        self.dies.indices().zip(&self.context.passes).flat_map(move |(die, passes)| {
-            let is_open = move |own: &&PassedOp| {
-                let (block, row) = (self.context.ops[own.op].block, self.context.ops[own.op].row());
-                let follows =
-                    |op: u32| self.context.ops[op].block == block && self.context.ops[op].row() >= row + rows;
-                !own.is_last && own.stage != PassStage::Fine && !passes.all().any(follows)
-            };
-            passes.ops.iter().filter(is_open).map(move |own| (die, &self.context.ops[own.op]))
+        let dies = self.dies.indices().filter(|_| self.context.passes.are_on());
+        dies.flat_map(move |die| {
+            self.context.passes.open(&self.context.ops, die).map(move |op| (die, &self.context.ops[op]))
         })
-    }
-
-    /// Checks programs in two passes that were read: each is one of its die, once, and those in no queue are in `taken` by this only.
-    ///
-    /// # Errors
-    /// The first that is not.
-    pub(crate) fn check_passes(&self, taken: &[bool]) -> Result<(), String> {
-        if self.context.passes.is_empty() == self.context.pass_rules.is_some()
-            || !self.context.passes.is_empty() && self.context.passes.len() != self.dies.len()
-        {
-            return Err(format!("{} dies program in two passes", self.context.passes.len()));
-        }
-        for (die, passes) in self.dies.indices().zip(&self.context.passes) {
-            for (index, own) in passes.ops.iter().enumerate() {
-                let is_there = taken.get(own.op as usize).copied().unwrap_or(false)
-                    && self.context.ops[own.op].kind() == FlashOpKind::Program
-                    && self.context.ops[own.op].mode() == ModeId::FIRST
-                    && passes.ops[..index].iter().all(|other| other.op != own.op);
-                if !is_there || own.queue == DieQueue::Reads {
-                    return Err(format!("operation {} of die {die} does not go in two passes", own.op));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -16,7 +16,7 @@ impl<T: Copy> Flash<T> {
         if !self.is_about_to_end(die) {
             return DieEvent::Continues(self.advance_phase::<false>(now, die));
         }
-        if self.has_passes()
+        if self.context.passes.are_on()
             && let Some(passed) = self.end_coarse_pass(now, die)
         {
             return passed;
@@ -25,7 +25,7 @@ impl<T: Copy> Flash<T> {
         let op = *self.ending(die);
         self.free_ended(now, die, op.kind());
         self.context.update_accounts(move |accounts| accounts.end_op(now, die, current, op.kind()));
-        if self.context.has_passes() && op.kind() == FlashOpKind::Program {
+        if self.context.passes.are_on() && op.kind() == FlashOpKind::Program {
             self.leave_passes(die, current);
         }
         DieEvent::Ended(op)

@@ -31,8 +31,8 @@ impl<T: Copy> Flash<T> {
         state.list(queue).push(&mut context.ops, op);
         if !context.plain {
             context.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
-            if context.has_passes() {
-                context.note_passes(die, queue, op);
+            if context.passes.are_on() {
+                context.passes.note(&context.ops, die, queue, op);
             }
             return context.begin_submitted_with_extras(now, die, state, op, queue, demands);
         }
@@ -45,8 +45,8 @@ impl<T: Copy> Flash<T> {
         let op = self.context.ops.insert(op);
         self.context.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
         self.dies[die].list(queue).push(&mut self.context.ops, op);
-        if self.context.has_passes() {
-            self.context.note_passes(die, queue, op);
+        if self.context.passes.are_on() {
+            self.context.passes.note(&self.context.ops, die, queue, op);
         }
         op
     }

@@ -5,7 +5,6 @@ use crate::die::{DiePhase, FlashDie};
 use crate::flash::Flash;
 use crate::op::{FlashOp, LONGEST_SENSING};
 use crate::op_kind::FlashOpKind;
-use crate::passes::DiePasses;
 use crate::pipe::ReadPipe;
 use crate::transfer_queue::TransferQueue;
 use outlast_units::slab::{NIL, Slab};
@@ -46,22 +45,11 @@ impl<T: Copy> Flash<T> {
     /// The programs that wait or are under way, by die.
     pub fn programs(&self) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
         let of = move |(id, die)| {
-            let of_one =
-                begun_ops(die).chain(self.queued_ops(die)).filter(move |&op| !self.passes_twice(id, op));
-            self.in_passes(id)
-                .flat_map(DiePasses::all)
-                .chain(of_one)
-                .map(move |op| (id, &self.context.ops[op]))
+            let of_one = begun_ops(die).chain(self.queued_ops(die));
+            let of_one = of_one.filter(move |&op| !self.context.passes.has(id, op));
+            self.context.passes.all(id).chain(of_one).map(move |op| (id, &self.context.ops[op]))
         };
         self.dies.iter_indexed().flat_map(of).filter(|(_, op)| op.kind() == FlashOpKind::Program)
-    }
-
-    fn in_passes(&self, die: DieId) -> impl Iterator<Item = &DiePasses> {
-        self.context.passes.get(die.index()).into_iter()
-    }
-
-    fn passes_twice(&self, die: DieId, op: u32) -> bool {
-        self.in_passes(die).any(|passes| passes.has(op))
     }
 
     fn queued_ops(&self, die: &FlashDie) -> impl Iterator<Item = u32> {
@@ -76,22 +64,21 @@ impl<T: Copy> Flash<T> {
         let mut outstanding = Vec::new();
         for (die, state) in self.dies.iter_indexed() {
             let begun: Vec<u32> = begun_ops(state).collect();
-            for passes in self.in_passes(die) {
-                // By submission, which is the order of rows in a block.
-                for number in passes.all() {
-                    let (is_begun, is_past) = (begun.contains(&number), passes.is_past_coarse(number));
-                    let (started, in_last_pass) = (is_begun || is_past, is_begun && is_past);
-                    outstanding.push(OutstandingProgram {
-                        die,
-                        op: self.context.ops[number],
-                        started,
-                        in_last_pass,
-                    });
-                }
+            // By submission, which is the order of rows in a block.
+            for number in self.context.passes.all(die) {
+                let (is_begun, is_past) =
+                    (begun.contains(&number), self.context.passes.is_past_coarse(die, number));
+                let (started, in_last_pass) = (is_begun || is_past, is_begun && is_past);
+                outstanding.push(OutstandingProgram {
+                    die,
+                    op: self.context.ops[number],
+                    started,
+                    in_last_pass,
+                });
             }
             let queued = self.queued_ops(state).map(|op| (op, false));
             let of_one = begun.iter().map(|&op| (op, true)).chain(queued);
-            for (op, started) in of_one.filter(|&(op, _)| !self.passes_twice(die, op)) {
+            for (op, started) in of_one.filter(|&(op, _)| !self.context.passes.has(die, op)) {
                 let op = self.context.ops[op];
                 if op.kind() == FlashOpKind::Program {
                     outstanding.push(OutstandingProgram { die, op, started, in_last_pass: started });
@@ -106,7 +93,7 @@ impl<T: Copy> Flash<T> {
             channel.cut_power(now);
         }
         self.context.pipes.fill(ReadPipe::default());
-        self.context.passes.fill(DiePasses::default());
+        self.context.passes.cut_power();
         self.context.transfer_queues.fill(TransferQueue::default());
         if let Some(accounts) = &mut self.context.accounts {
             self.dies.indices().for_each(|die| accounts.rest_die(now, die));
@@ -164,7 +151,7 @@ impl<T: Copy> Flash<T> {
             for op in context.pipes.get(id.index()).into_iter().flat_map(ReadPipe::ops) {
                 take(id, op, Some(true))?;
             }
-            for op in self.in_passes(id).flat_map(DiePasses::between) {
+            for op in self.context.passes.between(id) {
                 take(id, op, Some(false))?;
             }
             let lists = [
@@ -193,7 +180,7 @@ impl<T: Copy> Flash<T> {
                 context.internal, context.internal_max
             ));
         }
-        self.check_passes(&seen)?;
+        context.passes.check(&context.ops, self.dies.len(), &seen)?;
         context.events.check()
     }
 
@@ -212,7 +199,7 @@ impl<T: Copy> Flash<T> {
             }
             let at_work = begun_ops(die).count() + usize::from(reading) + beside;
             seen += at_work + die.reads.iter(&self.context.ops).count() + self.queued_ops(die).count();
-            seen += self.in_passes(id).flat_map(DiePasses::between).count();
+            seen += self.context.passes.between(id).count();
             if (die.phase == DiePhase::Idle) != (at_work == 0) && die.suspended.is_none() {
                 return Err(format!("die {id} is {:?} with {at_work} operations under way", die.phase));
             }
@@ -254,7 +241,7 @@ pub fn flash_busy_until<T>(flash: &Flash<T>) -> Nanos {
 /// All operations, by die.
 pub fn operations<T: Copy>(flash: &Flash<T>) -> impl Iterator<Item = (DieId, &FlashOp<T>)> {
     let of = move |(id, die): (DieId, _)| {
-        let between = flash.in_passes(id).flat_map(DiePasses::between);
+        let between = flash.context.passes.between(id);
         let lists = begun_ops(die)
             .chain(flash.queued_ops(die))
             .chain(die.reads.iter(&flash.context.ops))

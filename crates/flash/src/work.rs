@@ -159,8 +159,8 @@ impl<T: Copy> DieContext<T> {
         if sensed != 0 {
             return self.start_copy(now, die, state, op, Nanos(sensed), program);
         }
-        if !PLAIN && self.has_passes() {
-            program = self.pass_time(die, op, program);
+        if !PLAIN && self.passes.are_on() {
+            program = self.passes.time(die, op, program);
         }
         let data_in = self.book_program::<PLAIN>(now, die, state);
         state.begin_array(now, op, data_in, data_in + program);

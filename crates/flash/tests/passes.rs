@@ -54,7 +54,7 @@ fn a_fine_pass_follows_the_coarse_one_of_a_later_row() {
         assert_eq!(passes(&caller), closed[..ended], "the last rows wait for something to follow");
         assert_eq!(caller.room.open_passes().count(), distance as usize);
         caller.room.self_check().unwrap();
-        assert!(caller.room.close_passes(DieId(0), BlockId(1)));
+        assert!(caller.room.close_passes(DieId(0), Some(BlockId(1))));
         caller.wake(DieId(0));
         let end = caller.run();
         assert_eq!(passes(&caller), closed);
@@ -62,7 +62,8 @@ fn a_fine_pass_follows_the_coarse_one_of_a_later_row() {
         let each = |row: u32| 2 * (COMMAND + 2 * UNIT) + PROGRAM[row as usize % 2];
         assert_eq!(end, (0..rows).map(each).sum::<u64>());
         assert!(
-            caller.room.open_passes().next().is_none() && !caller.room.close_passes(DieId(0), BlockId(1))
+            caller.room.open_passes().next().is_none()
+                && !caller.room.close_passes(DieId(0), Some(BlockId(1)))
         );
         caller.room.self_check().unwrap();
     }
@@ -76,7 +77,7 @@ fn passes_of_relocation_take_a_slot_each() {
     caller.run();
     assert_eq!(caller.room.internal_operations(), 0);
     assert_eq!(passes(&caller).len(), 6, "three coarse passes, two fine ones and a read");
-    caller.room.close_passes(DieId(0), BlockId(1));
+    caller.room.close_passes(DieId(0), Some(BlockId(1)));
     caller.wake(DieId(0));
     caller.run();
     assert_eq!(caller.order(), [7, 100, 101, 102]);
@@ -113,13 +114,13 @@ fn random_programs_end_in_the_order_of_their_rows() {
             let (queue, op) = if block == 0 { (GC, internal(op)) } else { (DieQueue::Programs, op) };
             caller.submit_at(caller.now.0 + rng.below(700_000), 0, queue, op);
             rows[block] += 1;
-            if rng.below(10) == 0 && caller.room.close_passes(DieId(0), BlockId(block as u32)) {
+            if rng.below(10) == 0 && caller.room.close_passes(DieId(0), Some(BlockId(block as u32))) {
                 caller.wake(DieId(0));
             }
             caller.room.self_check().unwrap();
         }
         for block in 0..3 {
-            if caller.room.close_passes(DieId(0), BlockId(block)) {
+            if caller.room.close_passes(DieId(0), Some(BlockId(block))) {
                 caller.wake(DieId(0));
             }
         }

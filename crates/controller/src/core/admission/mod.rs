@@ -161,7 +161,7 @@ impl FlashCore {
         let ftl = &self.ftl;
         let (awaits, is_read_only) = (self.awaits_room(context), ftl.is_read_only());
         let may_end = awaits || context.redirection().is_some();
-        if may_end && self.tasks.is_idle() && context.flash.has_passes() {
+        if may_end && self.tasks.is_idle() && context.flash.passes().are_on() {
             self.end_all_passes(now, context);
         }
         (is_read_only && !awaits)

@@ -59,7 +59,7 @@ impl FlashCore {
         } else if ftl.space().has_slc_cache() {
             self.pad_for_folded(now, context);
             self.end_passes_for_room(now, context);
-        } else if context.flash.has_passes() {
+        } else if context.flash.passes().are_on() {
             self.end_passes_for_room(now, context);
         }
     }

@@ -102,9 +102,8 @@ impl FlashCore {
             let purpose = Purpose::program(OpKind::RelocationProgram, task, to, epoch);
             let (die, place) = place_of_pu(&self.ftl, to);
             let program = FlashOp::copy(place, units, sense, purpose);
-            let next = context.flash.submit(now, die, DieQueue::Internal(task), program, |_| self.demand());
-            self.follow(now, context, die, next);
-            self.program_parity(now, context, stream);
+            // The die that has asked takes it up when it is answered. No stripe ends: on-chip copies exclude parity.
+            context.flash.enqueue(now, die, DieQueue::Internal(task), program);
         }
         if let Some(next) = self.ftl.next_whole_lane(stream) {
             context.unsettled.add_effect(Effect::Wake(next.die));

@@ -39,7 +39,7 @@ impl FlashCore {
             plane.is_some() || self.ftl.space().pus().is_dead_die(local),
             "a die given up takes no data"
         );
-        if context.flash.has_passes() {
+        if context.flash.passes().are_on() {
             self.close_passes_on(now, context, self.dies[local], None);
         }
         // Stripes may have ended where the die would have come next.

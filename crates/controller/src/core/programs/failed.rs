@@ -42,9 +42,9 @@ impl FlashCore {
         let superblock = ftl.layout().place(op.pu).superblock;
         let own = ftl.superblock(superblock).stream();
         let sealed = ftl.program_failed(op.pu);
-        if context.flash.has_passes() {
+        if context.flash.passes().are_on() {
             let (die, _) = place_of_pu(&self.ftl, op.pu);
-            self.close_passes_on(now, context, die, Some(op.pu));
+            self.close_passes_on(now, context, die, Some(superblock));
         }
         self.move_failed(now, context, own, op);
         self.program_held(now, context);

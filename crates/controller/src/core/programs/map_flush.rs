@@ -68,7 +68,7 @@ impl FlashCore {
     /// The host is about to write: a flush may have become due by what it has written before.
     #[inline(never)]
     pub fn look_at_maps(&mut self, context: &mut CoreContext) {
-        let is_free = if context.flash.has_passes() {
+        let is_free = if context.flash.passes().are_on() {
             self.maps.in_flight < self.most_map_programs(context)
         } else {
             !self.maps.any_in_flight()
@@ -80,7 +80,7 @@ impl FlashCore {
 
     /// Programs of a flush of the mapping table that may be under way at a time: one on each lane, beside those that wait there for their fine pass.
     fn most_map_programs(&self, context: &CoreContext) -> u32 {
-        self.ftl.layout().lanes().len() as u32 * (1 + context.flash.pass_distance())
+        self.ftl.layout().lanes().len() as u32 * (1 + context.flash.passes().distance())
     }
 
     /// Programs more of the mapping table: a program unit on each lane at most at a time, so that what else the dies do goes on beside.

@@ -13,7 +13,7 @@ use crate::op::{InternalTask, OpKind, Purpose};
 use outlast_flash::DieQueue;
 use outlast_ftl::StreamCause;
 use outlast_settings::drive::WriteCache;
-use outlast_units::{Nanos, Pu, Stream, SuperblockId};
+use outlast_units::{Nanos, Pu, Stream};
 
 impl FlashCore {
     /// Programs `pu`, full or filled up, with `units` units of the host's data; where writes coalesce, when its turn comes.
@@ -185,42 +185,5 @@ impl FlashCore {
         if self.tasks.take_pinned() {
             self.make_due(context, Due::Formers);
         }
-    }
-
-    /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
-    /// have to fill first is padded.
-    #[cold]
-    pub(crate) fn hurry_pinned(&mut self, now: Nanos, context: &mut CoreContext) {
-        if !self.buffer.is_blocked() {
-            return;
-        }
-        self.program_pinned(now, context, None);
-    }
-
-    /// Programs what must be on flash before the victims that wait for that can be erased, or `more`.
-    #[cold]
-    pub(crate) fn program_pinned(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        more: Option<SuperblockId>,
-    ) {
-        self.program_held(now, context);
-        let pinned: Vec<SuperblockId> = self.tasks.formers().chain(more).collect();
-        for &superblock in &pinned {
-            for stream in self.ftl.streams().all() {
-                let ftl = &mut self.ftl;
-                let units = ftl.stream(stream).begun_units();
-                if !ftl.stream(stream).begun_pins(superblock) {
-                    continue;
-                }
-                let Some(pu) = ftl.pad(stream) else { continue };
-                self.program_in(now, context, stream, pu, units);
-                self.program_parity(now, context, stream);
-            }
-        }
-        self.end_passes(now, context, |core, tag| {
-            pinned.iter().any(|&superblock| core.ftl.pu_pins(tag.pu, superblock))
-        });
     }
 }

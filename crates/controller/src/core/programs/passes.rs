@@ -1,5 +1,5 @@
-//! Programs in two passes (decision 0156): what a stream writes last stays between its passes until something follows it. Where that is awaited, padding
-//! follows.
+//! What is awaited comes to flash: program units that are begun, and programs in two passes (decision 0156). What a stream writes last stays between its passes
+//! until something follows it; where that is awaited, padding does.
 
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::op::{InternalTask, OpKind, Purpose};
@@ -29,34 +29,23 @@ impl FlashCore {
 
     /// Nothing is to follow what has been submitted of `superblock`.
     pub(crate) fn close_passes(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
-        if !context.flash.has_passes() {
-            return;
-        }
-        for local in self.dies.indices() {
-            self.close_passes_of(now, context, self.dies[local], BlockId(superblock.0));
-        }
-    }
-
-    fn close_passes_of(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, block: BlockId) {
-        if context.flash.close_passes(die, block) {
-            self.wake_of::<false>(now, context, die);
+        if context.flash.passes().are_on() {
+            for local in self.dies.indices() {
+                self.close_passes_on(now, context, self.dies[local], Some(superblock));
+            }
         }
     }
 
-    /// Nothing is to follow what has been submitted to `die`, or to the block of it that holds program unit `pu`.
-    #[cold]
+    /// Nothing is to follow what has been submitted to `die`, or to its blocks in `superblock`.
     pub(crate) fn close_passes_on(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
         die: DieId,
-        pu: Option<Pu>,
+        superblock: Option<SuperblockId>,
     ) {
-        let own = pu.map(|pu| BlockId(self.ftl.layout().place(pu).superblock.0));
-        for block in context.flash.blocks_in_passes(die) {
-            if own.is_none_or(|own| own == block) {
-                self.close_passes_of(now, context, die, block);
-            }
+        if context.flash.close_passes(die, superblock.map(|superblock| BlockId(superblock.0))) {
+            self.wake_of::<false>(now, context, die);
         }
     }
 
@@ -67,7 +56,7 @@ impl FlashCore {
         context: &mut CoreContext,
         awaited: impl Fn(&Self, &Purpose) -> bool,
     ) {
-        if context.flash.has_passes() {
+        if context.flash.passes().are_on() {
             let mut last = BTreeMap::new();
             for (die, op) in context.flash.open_passes() {
                 if context.places[die].core == self.id && awaited(self, &op.tag) {
@@ -87,7 +76,7 @@ impl FlashCore {
     #[cold]
     fn pad_after(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId, last: Pu) {
         let lanes = self.ftl.layout().lanes().len() as u32;
-        let until = last + lanes * context.flash.pass_distance();
+        let until = last + lanes * context.flash.passes().distance();
         let stream = self.ftl.superblock(superblock).stream();
         while self.is_being_filled(superblock) && self.ftl.stream(stream).next_pu() <= until {
             let units = self.ftl.stream(stream).begun_units();
@@ -112,7 +101,7 @@ impl FlashCore {
 
     /// The victim of `task` has been moved, and the one before it waits for its data to be on flash: what the later one's data did not follow is padded.
     pub(crate) fn end_passes_of_former(&mut self, now: Nanos, context: &mut CoreContext, task: InternalTask) {
-        if context.flash.has_passes()
+        if context.flash.passes().are_on()
             && let Some((epoch, begun)) = self.tasks.awaited_programs(task)
         {
             self.end_passes(now, context, |_, tag| {
@@ -132,5 +121,42 @@ impl FlashCore {
         if context.flash.open_passes().filter(own).count() == context.programs_in_flight(self.id).count() {
             self.end_all_passes(now, context);
         }
+    }
+
+    /// A victim cannot be erased before what superseded its units is on flash. Where host writes wait for its space, what they would
+    /// have to fill first is padded.
+    #[cold]
+    pub(crate) fn hurry_pinned(&mut self, now: Nanos, context: &mut CoreContext) {
+        if !self.buffer.is_blocked() {
+            return;
+        }
+        self.program_pinned(now, context, None);
+    }
+
+    /// Programs what must be on flash before the victims that wait for that can be erased, or `more`.
+    #[cold]
+    pub(crate) fn program_pinned(
+        &mut self,
+        now: Nanos,
+        context: &mut CoreContext,
+        more: Option<SuperblockId>,
+    ) {
+        self.program_held(now, context);
+        let pinned: Vec<SuperblockId> = self.tasks.formers().chain(more).collect();
+        for &superblock in &pinned {
+            for stream in self.ftl.streams().all() {
+                let ftl = &mut self.ftl;
+                let units = ftl.stream(stream).begun_units();
+                if !ftl.stream(stream).begun_pins(superblock) {
+                    continue;
+                }
+                let Some(pu) = ftl.pad(stream) else { continue };
+                self.program_in(now, context, stream, pu, units);
+                self.program_parity(now, context, stream);
+            }
+        }
+        self.end_passes(now, context, |core, tag| {
+            pinned.iter().any(|&superblock| core.ftl.pu_pins(tag.pu, superblock))
+        });
     }
 }
