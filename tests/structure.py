@@ -30,6 +30,7 @@ OBJECTS = {
     "PageTable": "ftl",
     "Array": "array",
     "Flash": "flash",
+    "DieContext": "flash",
 }
 """Types whose methods are spread over many files, with their crates."""
 
