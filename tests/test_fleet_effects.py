@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import outlast
+from conftest import Outlast
 from outlast import fleet
 from outlast.fleet import plan as plan_module
 from outlast.fleet.keys import TABLES
@@ -152,6 +153,18 @@ def test_a_global_parity_is_rebuilt_from_all_data() -> None:
     """Azure's LRC(12,2,2): fourteen pieces from six others each, two from twelve."""
     said = {"code": {"kind": "lrc", "data": 12, "local": 2, "global": 2}, "cluster": {"drives": 20}}
     assert fleet.planned(fleet.read(said)).read_pieces == (14 * 6 + 2 * 12) / 16
+
+
+@pytest.mark.parametrize("more", [[], ["--vary", "code.parity=2,3"]])
+@pytest.mark.parametrize("out", ["taken", "taken/below", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_study(
+    outlast: Outlast, tmp_path: Path, out: str, more: list[str]
+) -> None:
+    (tmp_path / "taken").write_text("")
+    (tmp_path / "fleet.toml").write_text("years = 1\n")
+    done = outlast("fleet", "fleet.toml", "--out", out, *more, check=False)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "cannot be written" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fleet.toml", "taken"]
 
 
 def test_a_file_names_the_line_of_a_setting_without_effect(tmp_path: Path) -> None:

@@ -79,6 +79,10 @@ def fleet_command(
 
     interrupts.raise_on_signal()
     settings = with_changes(read(file), changes)
+    if out is not None:
+        from outlast.output import check_writable
+
+        check_writable(out / "result.json")
     if vary:
         _sweep(settings, vary, out, on, as_json=as_json, quiet=quiet)
         return
@@ -94,7 +98,6 @@ def fleet_command(
         from outlast.fleet.report import page
         from outlast.output import write_file
 
-        out.mkdir(parents=True, exist_ok=True)
         write_file(out / "report.html", page(result))
         write_file(out / "fleet.parquet", tables.packed(columns([result])))
         write_file(target, text)
