@@ -610,6 +610,8 @@ class DeviceFtl(Setting):
     zero data in its stripes (Flexible, section 3.6).
     Default: 0.
     """
+    two_pass: DeviceFtlTwoPass
+    """Programming in two passes, outside an SLC cache. Absent: each program operation is one pass."""
     wear_leveling: DeviceFtlWearLeveling
     """Wear levelling."""
 
@@ -732,6 +734,14 @@ class DeviceFtlMapFlush(Setting):
     written: Setting
     """What the host writes, in whole mapping units, between the beginnings of two flushes. Each flash core counts its
     share. Absent: none is due by what is written.
+    """
+
+class DeviceFtlTwoPass(Setting):
+    coarse: Setting
+    """Share of tPROG that the coarse pass takes, above 0 and below 1; the fine pass takes the rest."""
+    distance: Setting
+    """The fine pass of a program operation follows the coarse pass of the one that comes so many later in its block: a
+    word line further, with as many strings. 1 to 64. Default: 1.
     """
 
 class DeviceFtlWearLeveling(Setting):

@@ -11,6 +11,7 @@ mod order;
 mod program_unit;
 pub mod reliability;
 mod timing;
+mod two_pass;
 
 pub use blocks::{BlockAddress, DefectConfig, PhysicalBlocks};
 pub use cells::{
@@ -28,6 +29,6 @@ pub use mode::CellMode;
 pub use order::ProgramOrder;
 pub use program_unit::ProgramUnit;
 pub use timing::{
-    ArrayWork, ChannelOrder, PageTimes, PlaneReads, SuspendConfig, Timing, TimingTable, TwoPassConfig,
-    at_most_a_second,
+    ArrayWork, ChannelOrder, PageTimes, PlaneReads, SuspendConfig, Timing, TimingTable, at_most_a_second,
 };
+pub use two_pass::TwoPassConfig;

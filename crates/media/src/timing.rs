@@ -6,10 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 mod suspend;
-mod two_pass;
 
 pub use suspend::{ArrayWork, SuspendConfig};
-pub use two_pass::TwoPassConfig;
 
 /// Latencies of the flash array and the bandwidth of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

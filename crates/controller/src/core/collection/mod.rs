@@ -56,11 +56,8 @@ impl FlashCore {
             let FlashCore { ftl, buffer, .. } = self;
             buffer.collects(now, ftl, victim);
             self.start_relocation(now, context, InternalTask::Gc, victim, Reason::Space, None);
-        } else if ftl.space().has_slc_cache() {
-            self.pad_for_folded(now, context);
-            self.end_passes_for_room(now, context);
-        } else if context.flash.passes().are_on() {
-            self.end_passes_for_room(now, context);
+        } else {
+            self.pad_for_room(now, context);
         }
     }
 
@@ -229,8 +226,7 @@ impl FlashCore {
         }
         let FlashCore { tasks, ftl, .. } = self;
         match tasks.look_at_victim(task, ftl, protected) {
-            Next::Stays => self.end_passes_of_former(now, context, task),
-            Next::Pinned => {}
+            Next::Stays | Next::Pinned => self.end_passes_of_former(now, context, task),
             Next::Erase(superblock) => {
                 ftl.end_promise(tasks.stream(task));
                 self.begin_erasing(now, context, task, superblock);
@@ -253,10 +249,7 @@ impl FlashCore {
                 self.make_due(context, Due::Collect);
                 self.make_due(context, Due::Admit);
             }
-            Next::Pad(stream) => {
-                self.pad_relocated(now, context, task, stream);
-                self.end_passes_of_former(now, context, task);
-            }
+            Next::Pad(stream) => self.pad_relocated(now, context, task, stream),
             Next::AwaitsFlash(stream) => {
                 ftl.end_promise(stream);
                 if task == InternalTask::Scrub && context.redundancy.is_lacking() {

@@ -5,10 +5,19 @@ use crate::op::InternalTask;
 use outlast_units::{Nanos, Stream};
 
 impl FlashCore {
+    /// There is no victim: what earlier ones have begun or left between its passes comes to flash, where a write waits for that.
+    #[cold]
+    pub(super) fn pad_for_room(&mut self, now: Nanos, context: &mut CoreContext) {
+        if self.ftl.space().has_slc_cache() {
+            self.pad_for_folded(now, context);
+        }
+        self.end_passes_for_room(now, context);
+    }
+
     /// No victim follows those whose data has been moved: where a write waits for the SLC cache to be folded, the program units that they have begun are
     /// padded, as nothing else would fill them, and the victims are never erased.
     #[cold]
-    pub(super) fn pad_for_folded(&mut self, now: Nanos, context: &mut CoreContext) {
+    fn pad_for_folded(&mut self, now: Nanos, context: &mut CoreContext) {
         if self.buffer.first_waiting().is_none_or(|write| self.ftl.can_append(write.stream)) {
             return;
         }
@@ -32,5 +41,6 @@ impl FlashCore {
             self.program_relocated(now, context, task, pu, units);
             self.program_parity(now, context, stream);
         }
+        self.end_passes_of_former(now, context, task);
     }
 }

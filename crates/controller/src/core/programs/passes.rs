@@ -1,7 +1,7 @@
 //! What is awaited comes to flash: program units that are begun, and programs in two passes (decision 0156). What a stream writes last stays between its passes
 //! until something follows it; where that is awaited, padding does.
 
-use crate::core::{CoreContext, Due, FlashCore};
+use crate::core::{CoreContext, Due, FlashCore, WaitingWrite};
 use crate::op::{InternalTask, OpKind, Purpose};
 use outlast_flash::FlashOp;
 use outlast_units::{BlockId, DieId, Nanos, Pu, SuperblockId};
@@ -114,7 +114,8 @@ impl FlashCore {
     /// A write waits for room, and there is no victim: if no program under way ends by itself, which would ask again, all are brought to their end.
     #[cold]
     pub(crate) fn end_passes_for_room(&mut self, now: Nanos, context: &mut CoreContext) {
-        if self.buffer.first_waiting().is_none_or(|write| self.ftl.can_append(write.stream)) {
+        let waits = |write: WaitingWrite| !self.ftl.can_append(write.stream);
+        if !context.flash.passes().are_on() || !self.buffer.first_waiting().is_some_and(waits) {
             return;
         }
         let own = |&(die, _): &(DieId, &FlashOp<Purpose>)| context.places[die].core == self.id;
