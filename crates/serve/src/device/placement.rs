@@ -34,6 +34,7 @@ pub(crate) struct UnitState {
 
 /// A reclaim group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[allow(clippy::struct_field_names, reason = "names of figures end with their unit")]
 pub(crate) struct GroupState {
     /// Bytes that the host has written and the group has taken since the drive was put in service, in whole mapping units.
     pub(crate) host_bytes: u64,
