@@ -27,6 +27,7 @@ OWN = {
     "products/reproduce/drives/common.py": "comes with the package",
     "sweeps/plan.py": "of the simulator",
     "serving/__init__.py": "of the simulator",
+    "serving/event_log.py": "of the simulator",
     "serving/live.py": "of the simulator",
     "serving/web.py": "of the simulator",
     "cli/serve.py": "of the simulator",

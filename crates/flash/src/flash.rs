@@ -275,27 +275,6 @@ impl<T: Copy> Flash<T> {
         self.context.plain
     }
 
-    /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.
-    #[inline]
-    pub fn internal_operations(&self) -> u32 {
-        self.context.internal
-    }
-
-    /// Dies that wait until one more internal operation may start.
-    #[inline]
-    pub fn dies_waiting(&self) -> usize {
-        self.context.waiting.len()
-    }
-
-    /// Takes the die that has waited longest to start an internal operation; it is to be [woken](Flash::wake).
-    #[inline]
-    pub fn take_waiting_die(&mut self) -> Option<DieId> {
-        let die = self.context.waiting.pop_front()?;
-        debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
-        self.dies[die].waiting = false;
-        Some(die)
-    }
-
     /// Announces reads of `task` on `die`: the task is asked when its turn comes, until it [answers](crate::TaskReadAnswer::Nothing) that it has no more.
     #[inline]
     pub fn add_task_reads(&mut self, die: DieId, task: InternalTask) {

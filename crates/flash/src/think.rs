@@ -1,7 +1,7 @@
 //! Think time: how long the slot of an internal operation stays taken after the operation.
 
 use crate::flash::Flash;
-use outlast_units::Nanos;
+use outlast_units::{DieId, Nanos};
 use std::collections::VecDeque;
 
 /// The slots whose operation has ended and which no other operation may take yet.
@@ -41,6 +41,27 @@ impl ThinkingSlots {
 }
 
 impl<T: Copy> Flash<T> {
+    /// Internal operations that are under way, or handed back and not yet [ended](Flash::end_internal), and slots that think.
+    #[inline]
+    pub fn internal_operations(&self) -> u32 {
+        self.context.internal
+    }
+
+    /// Dies that wait until one more internal operation may start.
+    #[inline]
+    pub fn dies_waiting(&self) -> usize {
+        self.context.waiting.len()
+    }
+
+    /// Takes the die that has waited longest to start an internal operation; it is to be [woken](Flash::wake).
+    #[inline]
+    pub fn take_waiting_die(&mut self) -> Option<DieId> {
+        let die = self.context.waiting.pop_front()?;
+        debug_assert!(self.dies[die].waiting, "die {die} is listed and does not wait");
+        self.dies[die].waiting = false;
+        Some(die)
+    }
+
     /// Releases the slot of an internal operation that has been handed back and handled: one more may start, after think time.
     #[inline]
     pub fn end_internal(&mut self, now: Nanos) {

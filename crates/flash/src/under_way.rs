@@ -2,7 +2,7 @@
 
 use crate::channel::FlashChannel;
 use crate::die::{DiePhase, FlashDie};
-use crate::flash::Flash;
+use crate::flash::{DieContext, Flash};
 use crate::op::{FlashOp, LONGEST_SENSING};
 use crate::op_kind::FlashOpKind;
 use crate::pipe::ReadPipe;
@@ -174,14 +174,17 @@ impl<T: Copy> Flash<T> {
                 }
             }
         }
-        if context.internal > context.internal_max || context.thinking.slots() > context.internal as usize {
-            return Err(format!(
-                "{} internal operations of at most {}",
-                context.internal, context.internal_max
-            ));
-        }
         context.passes.check(&context.ops, self.dies.len(), &seen)?;
+        self.check_internal()?;
         context.events.check()
+    }
+
+    fn check_internal(&self) -> Result<(), String> {
+        let DieContext { internal, internal_max, thinking, .. } = &self.context;
+        if internal > internal_max || thinking.slots() > *internal as usize {
+            return Err(format!("{internal} internal operations of at most {internal_max}"));
+        }
+        Ok(())
     }
 
     /// Checks that every operation waits or is under way exactly once, that the dies that wait to start one more internal operation are those

@@ -7,6 +7,7 @@
 )]
 
 mod doomed;
+mod groups;
 mod hostile;
 mod kills;
 mod losses;

@@ -52,8 +52,7 @@ impl Ssd {
             None
         };
         let whole = tables == FtlTables::Built;
-        let geometry = &config.geometry;
-        let unit = config.ftl.mapping_unit;
+        let (geometry, unit) = (&config.geometry, config.ftl.mapping_unit);
         let units = config.ftl.user_capacity(geometry).0 / unit.0;
         let (cores, places) =
             cores_of(&config, seed, tables, units).map_err(|error| of_zones(error, &config))?;

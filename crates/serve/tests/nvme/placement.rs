@@ -23,24 +23,24 @@ block_size = "4KiB"
 placement_handles = [1]
 "#;
 
-fn text() -> String {
+pub(super) fn text() -> String {
     let drive = DRIVE.replace("blocks_per_plane = 32", "blocks_per_plane = 64");
     format!("{drive}overwrite = \"none\"\nfill = \"none\"\n{PLACED}").replace("max_drive_writes = 1.0\n", "")
 }
 
-fn word(page: &[u8], at: usize) -> u64 {
+pub(super) fn word(page: &[u8], at: usize) -> u64 {
     u16::from_le_bytes(page[at..at + 2].try_into().unwrap()).into()
 }
 
-fn long(page: &[u8], at: usize) -> u64 {
+pub(super) fn long(page: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(page[at..at + 8].try_into().unwrap())
 }
 
-fn group_log(admin: &mut SocketLink, page: u32, bytes: u32) -> Vec<u8> {
+pub(super) fn group_log(admin: &mut SocketLink, page: u32, bytes: u32) -> Vec<u8> {
     admin.run(WireCommand::group_log(page, bytes, 0)).unwrap().1
 }
 
-fn report(served: &NvmeServer) -> Value {
+pub(super) fn report(served: &NvmeServer) -> Value {
     served.ask(json!({ "do": "metrics" }))["placement"].clone()
 }
 
@@ -252,51 +252,4 @@ fn the_size_and_the_time_limit_of_reclaim_units_are_told() {
     let (time, blocks) = status(&mut io);
     assert!((1..=90).contains(&time), "EARUTR is {time} s");
     assert!(blocks < 2 * 8 * 8 * 8 && blocks > 8 * 8 * 8, "RUAMW is {blocks}");
-}
-
-/// Two reclaim groups: what is told of them, where writes go by the upper bit of their identifiers, and which reclaim unit an update leaves.
-#[test]
-fn an_identifier_names_a_group_in_its_upper_bits() {
-    let placed = text()
-        .replace("write_cache = \"volatile\"", "flash_cores = 2")
-        .replace("configuration = 1", "configuration = 1\nplacement_handles = [2, 0, 1]")
-        .replace("[[device.placement.configurations]]\nhandles = [\"initially-isolated\", \"persistently", {
-            "[[device.placement.configurations]]\nreclaim_groups = 2\nhandles = [\"initially-isolated\", \"persistently"
-        });
-    let served = NvmeServer::new(&placed);
-    let mut admin = served.admin(HOST, LinkWishes::default());
-    let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
-    let page = group_log(&mut admin, 0x20, 512);
-    let (first, second) = (&page[16..], &page[16 + 72..]);
-    assert_eq!((first[2], long(first, 4) as u32, long(first, 16)), (1 << 7, 1, 8 * 8 * 4096), "one group");
-    assert_eq!((second[2], long(second, 4) as u32), (1 << 7 | 1, 2), "RGIF, NRG");
-    assert_eq!((word(second, 8), long(second, 16)), (3, 4 * 8 * 4096), "NRUH, RUNS of half the dies");
-    let status = |io: &mut SocketLink| -> Vec<(u64, u64, u64)> {
-        let page = io.run(WireCommand::handle_status(256)).unwrap().1;
-        let one = |at: usize| (word(&page, at), word(&page, at + 2), long(&page, at + 8));
-        (0..word(&page, 14) as usize).map(|unit| one(16 + unit * 32)).collect()
-    };
-    // The namespace's handles are 2 and 0, each in both groups.
-    let group = 1 << 15;
-    assert_eq!(status(&mut io), [(0, 2, 0), (group, 2, 0), (1, 0, 0), (1 | group, 0, 0)]);
-    let groups = |served: &NvmeServer| -> Vec<u64> {
-        let report = report(served);
-        report["groups"].as_array().unwrap().iter().map(|own| own["host_bytes"].as_u64().unwrap()).collect()
-    };
-    io.run(WireCommand::write(0, bytes(8, 1), false).placed(1 | 1 << 15)).unwrap();
-    assert_eq!(groups(&served), [0, 4096]);
-    io.run(WireCommand::write(8, bytes(8, 2), false).placed(1)).unwrap();
-    io.run(WireCommand::write(16, bytes(8, 3), false)).unwrap();
-    assert_eq!(groups(&served), [2 * 4096, 4096], "without an identifier, to the first group");
-    let left = (4 * 8 - 1) * 8;
-    assert_eq!(status(&mut io), [(0, 2, left), (group, 2, 0), (1, 0, left), (1 | group, 0, left)]);
-    // A unit of the second group is written to the first, and is read from there.
-    io.run(WireCommand::write(0, bytes(8, 4), false).placed(0)).unwrap();
-    assert_eq!(report(&served)["groups"][1]["valid_bytes"], 0);
-    assert_eq!(io.run(WireCommand::read(0, 8)).unwrap().1, bytes(8, 4));
-    io.run(WireCommand::update_handles(&[1 | 1 << 15])).unwrap();
-    let after = status(&mut io);
-    assert_eq!([after[2].2, after[3].2], [left, 0], "the update is of one group");
-    assert_eq!(io.run(WireCommand::update_handles(&[2])).unwrap_err(), 0x002, "no such placement handle");
-    assert_eq!(report(&served)["events"]["reclaim_unit_not_fully_written"], 1);
 }
