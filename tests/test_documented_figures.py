@@ -79,7 +79,7 @@ def figures_of(folder: Path) -> set[str]:
         (r"^latency_causes\.(read|write)\.", "latency_causes.OP."),
         (r"^reliability\.exact\.after_(ecc|rereads|stripe)\.", "reliability.exact.STEP."),
         (r"^protection\.by_class\[\d+\]\.", "protection.by_class[]."),
-        (r"^placement\.handles\[\d+\]\.", "placement.handles[]."),
+        (r"^placement\.(handles|groups)\[\d+\]\.", r"placement.\1[]."),
         (r"^reliability\.twin\.(read|write)_us\..*", "reliability.twin.OP_us.*"),
         (r"^after_host\.flash\.by_cause\..*", "after_host.flash.by_cause.*"),
         (r"^after_host\.flash\.\w+$", "after_host.flash.*"),
@@ -144,14 +144,14 @@ def placed_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mechanism_results(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Folders of finished runs of drives with energy and heat, an SLC cache, a part of their map, and zones."""
+    """Folders of finished runs of drives with energy and heat, an SLC cache, a part of their map, reclaim groups, and zones."""
     folder = tmp_path_factory.mktemp("mechanisms")
-    for name in ("heat", "slc-cache", "map-cache"):
+    for name in ("heat", "slc-cache", "map-cache", "reclaim-groups"):
         scenario = ROOT / "scenarios" / "examples" / f"{name}.toml"
         call("run", str(scenario), "--out", name, "--quiet", cwd=folder)
     (folder / "zoned.toml").write_text(ZONED)
     call("run", "zoned.toml", "--out", "zoned", "--quiet", cwd=folder)
-    return [folder / name for name in ("heat", "slc-cache", "map-cache", "zoned")]
+    return [folder / name for name in ("heat", "slc-cache", "map-cache", "reclaim-groups", "zoned")]
 
 
 def test_every_figure_is_documented_and_no_other(

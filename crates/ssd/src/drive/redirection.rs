@@ -9,14 +9,14 @@ use outlast_units::slab::NIL;
 use outlast_units::{CoreId, DieId, IndexVec, LocalDie, Lpn, Nanos};
 
 impl Ssd {
-    /// The unit that lives at (`core`, `lpn`) has been trimmed there.
+    /// The unit that lives at (`core`, `lpn`) has been trimmed there. Returns the core in which a former copy is out of date now.
     #[cold]
-    pub(crate) fn trimmed_at(&mut self, core: CoreId, lpn: Lpn) {
-        if self.context.groups().is_some() {
-            self.leave_group(core, lpn);
-        } else {
-            self.drop_superseded(core, lpn);
+    pub(crate) fn trimmed_at(&mut self, core: CoreId, lpn: Lpn) -> Option<CoreId> {
+        if self.context.groups().is_none() {
+            return self.drop_former(core, lpn);
         }
+        self.leave_group(core, lpn);
+        None
     }
 
     /// The unit that lives at (`core`, `lpn`) has been written or trimmed there: what its former place holds is out of date.

@@ -61,8 +61,10 @@ impl Ssd {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.context.size.sectors_per_unit {
                     self.cores[core].trim_unit(&mut self.context, work);
-                    if self.context.homes.is_some() {
-                        self.trimmed_at(core, work.lpn);
+                    if self.context.homes.is_some()
+                        && let Some(former) = self.trimmed_at(core, work.lpn)
+                    {
+                        self.cores[former].make_due(&mut self.context, Due::Collect);
                     }
                 }
                 self.context.finish_parts(now, work.request, 1);
