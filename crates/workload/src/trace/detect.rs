@@ -3,7 +3,7 @@
 use super::columns::{ColumnLayout, ColumnsSpec, format_of_header, published};
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
-use super::guess::{guess_address_unit, guess_event, guess_time_unit, guess_unit_of_whole_times};
+use super::guess::{guess_address_unit, guess_event, guess_time_unit};
 use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
 use super::unread::packed;
 use super::{AddressUnit, BlkEvent, TimeUnit, TraceFormat, TraceSpec, fixed_columns};
@@ -97,10 +97,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         }
         _ => {}
     }
-    detected.time_unit = fixed.unwrap_or_else(|| match format {
-        TraceFormat::CloudPhysics => guess_unit_of_whole_times(&lines, &mut notes),
-        _ => guess_time_unit(&lines, &mut notes),
-    });
+    detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(format, &lines, &mut notes));
     detected.notes = notes;
     Ok(detected)
 }

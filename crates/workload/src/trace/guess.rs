@@ -1,7 +1,7 @@
 //! Guesses what a trace of a known format leaves open: units of times and addresses, and which event is a request.
 
 use super::fields::{self, whole};
-use super::{AddressUnit, BlkEvent, TimeUnit, formats};
+use super::{AddressUnit, BlkEvent, TimeUnit, TraceFormat, formats};
 
 /// Millionths of a unit: fractions of times are compared in whole numbers.
 const MILLION: u64 = 1_000_000;
@@ -35,8 +35,16 @@ pub(super) fn guess_address_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> Ad
     unit
 }
 
+/// Guesses the unit of the times of a format that does not define it.
+pub(super) fn guess_time_unit(format: TraceFormat, lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
+    match format {
+        TraceFormat::CloudPhysics => guess_unit_of_whole_times(lines, notes),
+        _ => guess_unit_of_ascii(lines, notes),
+    }
+}
+
 /// Guesses the unit of the times of an ASCII trace from their decimals, their size and their mean gap.
-pub(super) fn guess_time_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
+fn guess_unit_of_ascii(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
     let (mut decimals, mut all, mut thousands) = (0usize, 0u64, 0u64);
     let (mut first, mut last, mut nonzero) = (None, 0u64, 0u64);
     let (mut fine_first, mut fine_last) = (None, 0u64);
@@ -78,7 +86,7 @@ pub(super) fn guess_time_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeU
 }
 
 /// Guesses the unit of the times of a `CloudPhysics` CSV: libCacheSim's copy has seconds, `PyMimircache`'s the microseconds of the capture.
-pub(super) fn guess_unit_of_whole_times(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
+fn guess_unit_of_whole_times(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
     let time = |line: &&[u8]| {
         line.split(|&byte| byte == b',').nth(1).and_then(|text| whole("", text.trim_ascii()).ok())
     };
