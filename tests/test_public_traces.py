@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Outlast, traces_folder
-from trace_writers import SECTOR, WRITERS, Access, parsed
+from public_traces import PAGE, differences, found, table, with_page
+from trace_parsers import PARSERS, Found, counts, told
+from trace_writers import SECTOR, WRITERS, Access
 
 FOLDER = traces_folder()
-REAL = sorted(FOLDER.glob("*.zst")) if FOLDER else []
 
 
 def accesses(count: int = 400) -> list[Access]:
@@ -28,23 +29,6 @@ def accesses(count: int = 400) -> list[Access]:
     return drawn
 
 
-def counts(all_: list[tuple[bool, int, int]]) -> dict[str, Any]:
-    """Figures that `trace info` must give of accesses, a partial sector counted as a whole one."""
-    found: dict[str, Any] = {}
-    rounded = [(is_read, at // SECTOR, -(-(at + size) // SECTOR)) for is_read, at, size in all_]
-    for kind, wanted in (("reads", True), ("writes", False)):
-        own = [(first, end) for is_read, first, end in rounded if is_read == wanted]
-        found[kind] = (len(own), SECTOR * sum(end - first for first, end in own))
-    found["range"] = (min(first for _, first, _ in rounded), max(end for _, _, end in rounded))
-    return found
-
-
-def told(info: dict[str, Any]) -> dict[str, Any]:
-    """The same figures as `trace info` gives them."""
-    found: dict[str, Any] = {kind: (info[kind]["count"], info[kind]["bytes"]) for kind in ("reads", "writes")}
-    return found | {"range": (info["start_lba"], info["end_lba"])}
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_trace_as_its_publisher_writes_it(outlast: Outlast, tmp_path: Path, name: str) -> None:
     writer, form = WRITERS[name]
@@ -54,7 +38,9 @@ def test_a_trace_as_its_publisher_writes_it(outlast: Outlast, tmp_path: Path, na
     assert info["format"] == form
     # A cache's trace has no writes.
     is_cache = form == "oracle-general"
-    wanted = counts([(each.is_read or is_cache, SECTOR * each.sector, SECTOR * each.sectors) for each in drawn])
+    letter = {True: "R", False: "R" if is_cache else "W"}
+    wanted = counts([Found(Decimal(a.at_us), letter[a.is_read], SECTOR * a.sector, SECTOR * a.sectors) for a in drawn])
+    del wanted["times"]
     assert told(info) == wanted
     whole_seconds = form in ("tencent", "cloudphysics-csv", "oracle-general")
     span = (drawn[-1].at_us - drawn[0].at_us) / 1e6
@@ -91,17 +77,42 @@ def test_what_is_no_trace_is_refused_by_name(outlast: Outlast, tmp_path: Path, c
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and says in done.stderr, done.stderr
 
 
-@pytest.mark.skipif(not REAL, reason="no real traces beside the checkout; set OUTLAST_TRACES to their folder")
+@pytest.mark.skipif(FOLDER is None, reason="no real traces beside the checkout; set OUTLAST_TRACES to their folder")
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd, which unpacks traces for the other parser")
-@pytest.mark.parametrize("trace", REAL, ids=lambda path: path.name.split(".")[0])
-def test_a_real_trace_has_the_counts_of_another_parser(outlast: Outlast, trace: Path) -> None:
-    content = subprocess.run(["zstd", "-dcq", trace], capture_output=True, check=True).stdout
-    info = json.loads(outlast("trace", "info", trace, "--json").stdout)
-    assert told(info) == counts(list(parsed(trace.name.removesuffix(".zst"), content)))
+@pytest.mark.parametrize("trace", table(), ids=lambda trace: trace["file"].split(".")[0])
+def test_a_real_trace_has_the_counts_of_another_parser(trace: dict[str, Any]) -> None:
+    assert FOLDER is not None
+    path = found(trace, [FOLDER])
+    if path is None:
+        pytest.skip(f"{trace['file']} is not in {FOLDER}")
+    assert list(differences(trace, path)) == []
 
 
-def test_the_other_parser_reads_what_the_writers_write() -> None:
+def test_the_guide_has_the_table_of_public_traces() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert with_page(text) == text
+    assert len(table()) >= 20
+    assert len({trace["format"] for trace in table()}) >= 9
+
+
+@pytest.mark.parametrize(
+    ("writer", "parser", "settings"),
+    [
+        ("disksim", "ascii_columns", {}),
+        ("blkparse", "blkparse", {}),
+        ("blkparse -h", "blkparse", {"event": "Q"}),
+        ("vscsi 1", "vscsi", {}),
+        ("msr", "msr", {}),
+        ("spc", "spc", {}),
+        ("fio 3", "fio_3", {}),
+        ("cloudphysics", "cloudphysics", {}),
+    ],
+)
+def test_the_other_parser_reads_what_the_writers_write(writer: str, parser: str, settings: dict[str, str]) -> None:
     drawn = accesses(50)
-    plain = [(each.is_read, SECTOR * each.sector, SECTOR * each.sectors) for each in drawn]
-    for name, writer in (("a.vscsi", "vscsi 1"), ("blkparse", "blkparse"), ("a.ascii", "disksim"), ("msr-hm_0", "msr")):
-        assert list(parsed(name, WRITERS[writer][0](drawn))) == plain, name
+    wanted = [("R" if a.is_read else "W", SECTOR * a.sector, SECTOR * a.sectors) for a in drawn]
+    read = list(PARSERS[parser](WRITERS[writer][0](drawn), **settings))
+    assert [(each.op, each.first, each.size) for each in read] == wanted
+    if parser != "cloudphysics":
+        spans = [read[-1].seconds - read[0].seconds, Decimal(drawn[-1].at_us - drawn[0].at_us) / 10**6]
+        assert spans[0] == spans[1]

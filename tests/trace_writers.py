@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 SECTOR = 512
@@ -212,25 +212,3 @@ WRITERS: dict[str, tuple[Callable[[list[Access]], bytes], str]] = {
     "ftrace": (ftrace, "block-rq"),
 }
 """Writer and format of each trace."""
-
-
-def parsed(name: str, content: bytes) -> Iterator[tuple[bool, int, int]]:
-    """Accesses of a real trace in plain Python: true for a read, first byte, bytes."""
-    if name.endswith(".vscsi"):
-        for _, length, _, command, _, block, _ in struct.iter_unpack("<IIIHHQQ", content):
-            if command in (0x28, 0x2A) and length:
-                yield command == 0x28, block * SECTOR, length
-        return
-    for line in content.decode().splitlines():
-        if "blkparse" in name:
-            words = line.split()
-            if len(words) > 9 and words[5] == "Q" and words[8] == "+":
-                yield words[6].startswith("R"), int(words[7]) * SECTOR, int(words[9]) * SECTOR
-        elif name.startswith("msr-hm_0"):
-            kind, offset, size = line.split(",")[-4:-1]
-            yield kind == "Read", int(offset), int(size)
-        else:
-            # Bytes in the cut of MSR, sectors in the others.
-            unit = 1 if name.startswith("msr-cut") else SECTOR
-            _, _, address, size, op = line.split()
-            yield op == "1", int(address) * unit, int(size) * unit

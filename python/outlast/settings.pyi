@@ -1642,7 +1642,7 @@ class WorkloadTrace(Setting):
       one pass over the file when it is opened.
     """
     event: Setting
-    """Which event of `blkparse` is a request. Default: Q.
+    """Which event of `blkparse` is a request. Default: Q; in a trace that begins without one D, else C, with a note.
     - Q: Queued: what the software above asked for.
     - D: Issued to the driver, after merging and scheduling.
     - C: Completed.

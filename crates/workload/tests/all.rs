@@ -10,5 +10,6 @@ mod trace_columns;
 mod trace_commands;
 mod trace_detection;
 mod trace_formats;
+mod trace_guesses;
 mod trace_packed;
 mod trace_settings;

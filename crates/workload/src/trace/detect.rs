@@ -3,9 +3,10 @@
 use super::columns::{ColumnLayout, ColumnsSpec, format_of_header, published};
 use super::fields::whole;
 use super::formats::{self, VscsiVersion};
+use super::guess::{guess_address_unit, guess_event, guess_time_unit};
 use super::input::{TraceInput, TraceOrigin, is_blank, without_mark};
 use super::unread::packed;
-use super::{AddressUnit, TimeUnit, TraceFormat, TraceSpec, fixed_columns};
+use super::{AddressUnit, BlkEvent, TimeUnit, TraceFormat, TraceSpec, fixed_columns};
 use crate::{TracePosition, WorkloadError};
 
 /// Bytes at the beginning of the trace from which format and units are inferred.
@@ -20,6 +21,8 @@ pub(crate) struct DetectedFormat {
     /// Version of a fio log, 2 or 3.
     pub(crate) iolog: u8,
     pub(crate) vscsi: VscsiVersion,
+    /// The event of blkparse that is a request.
+    pub(crate) event: BlkEvent,
     pub(crate) compression: &'static str,
     /// Columns of a table.
     pub(crate) columns: ColumnLayout,
@@ -64,6 +67,7 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
         address_unit: AddressUnit::Byte,
         iolog: formats::iolog_version(first).unwrap_or(3),
         vscsi: VscsiVersion::One,
+        event: spec.event,
         compression: input.compression.name(),
         columns: ColumnLayout::default(),
         zone_sectors: None,
@@ -84,13 +88,16 @@ pub(crate) fn detect(origin: &TraceOrigin, spec: &TraceSpec) -> Result<DetectedF
             detected.address_unit =
                 spec.address_unit.unwrap_or_else(|| guess_address_unit(&lines, &mut notes));
         }
-        TraceFormat::Blkparse => detected.address_unit = AddressUnit::Sector,
+        TraceFormat::Blkparse => {
+            detected.address_unit = AddressUnit::Sector;
+            detected.event = guess_event(&lines, spec.event, &mut notes);
+        }
         TraceFormat::OracleGeneral => {
             notes.push("oracleGeneral does not tell reads from writes: all requests are reads".into());
         }
         _ => {}
     }
-    detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(&lines, &mut notes));
+    detected.time_unit = fixed.unwrap_or_else(|| guess_time_unit(format, &lines, &mut notes));
     detected.notes = notes;
     Ok(detected)
 }
@@ -127,12 +134,11 @@ fn fixed_unit(format: TraceFormat, spec: &TraceSpec) -> Option<TimeUnit> {
         | TraceFormat::Fiu
         | TraceFormat::Tencent
         | TraceFormat::Systor
-        | TraceFormat::K5
-        | TraceFormat::CloudPhysics => published(format).map(|(_, unit, _)| unit),
+        | TraceFormat::K5 => published(format).map(|(_, unit, _)| unit),
         TraceFormat::Columns | TraceFormat::Commands => Some(spec.time_unit.unwrap_or(TimeUnit::S)),
         TraceFormat::Alibaba | TraceFormat::Vscsi | TraceFormat::Etw => Some(TimeUnit::Us),
         TraceFormat::FioIolog | TraceFormat::FioIologV2 => Some(spec.time_unit.unwrap_or(TimeUnit::Us)),
-        TraceFormat::Ascii | TraceFormat::Auto => spec.time_unit,
+        TraceFormat::Ascii | TraceFormat::CloudPhysics | TraceFormat::Auto => spec.time_unit,
     }
 }
 
@@ -229,63 +235,4 @@ fn is_fiu(words: &[&[u8]]) -> bool {
         && matches!(op, b"R" | b"W")
         && digest.len() == 32
         && digest.iter().all(u8::is_ascii_hexdigit)
-}
-
-/// The columns of the sampled lines of an ASCII trace.
-fn columns<'a>(lines: &'a [&'a [u8]]) -> impl Iterator<Item = [&'a [u8]; 5]> {
-    lines.iter().filter_map(|line| formats::split::<5>(line, false, false).ok())
-}
-
-/// Guesses bytes if every address and size is a multiple of 512, as counts of sectors are only by chance.
-fn guess_address_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> AddressUnit {
-    let (mut all, mut multiples) = (0u32, 0u32);
-    for [_, _, address, size, _] in columns(lines) {
-        let multiple = |text| whole("", text).is_ok_and(|value| value.is_multiple_of(512));
-        all += 1;
-        multiples += u32::from(multiple(address) && multiple(size));
-    }
-    // Fewer than four records may all be multiples by chance.
-    let (unit, name) = if all >= 4 && multiples == all {
-        (AddressUnit::Byte, "byte")
-    } else {
-        (AddressUnit::Sector, "sector")
-    };
-    notes.push(format!(
-        "address_unit guessed as {name}: {multiples} of the first {all} records have address and size divisible by 512"
-    ));
-    unit
-}
-
-/// Guesses the unit of the times from their decimals, their size and their mean gap.
-fn guess_time_unit(lines: &[&[u8]], notes: &mut Vec<String>) -> TimeUnit {
-    let (mut decimals, mut all, mut thousands) = (0usize, 0u64, 0u64);
-    let (mut first, mut last, mut nonzero) = (None, 0u64, 0u64);
-    for [time, ..] in columns(lines) {
-        let dot = time.iter().position(|&byte| byte == b'.');
-        decimals = decimals.max(dot.map_or(0, |dot| time.len() - dot - 1));
-        let Ok(value) = super::fields::time(time, 1) else { continue };
-        first.get_or_insert(value);
-        last = value;
-        all += 1;
-        nonzero += u64::from(value != 0);
-        thousands += u64::from(value != 0 && value.is_multiple_of(1000));
-    }
-    let gap = last.saturating_sub(first.unwrap_or(0)) / all.max(2).saturating_sub(1);
-    // Rules of thumb, in the order of their certainty. Whole numbers without a pattern are taken for microseconds.
-    let (unit, name, why) = if decimals >= 6 {
-        (TimeUnit::S, "s", format!("times have {decimals} decimals"))
-    } else if decimals > 0 {
-        (TimeUnit::Ms, "ms", format!("times have {decimals} decimals"))
-    } else if (100_000_000_000_000_000..200_000_000_000_000_000).contains(&last) {
-        // FILETIME counts from 1601: the range is that of the years 1917 to 2234.
-        (TimeUnit::Filetime, "filetime", format!("{last} is a FILETIME of this age"))
-    } else if nonzero >= 4 && thousands * 2 >= nonzero {
-        (TimeUnit::Ns, "ns", format!("{thousands} of {nonzero} times are whole thousands"))
-    } else if gap >= 50_000 {
-        (TimeUnit::Ns, "ns", format!("the mean gap is {gap} units"))
-    } else {
-        (TimeUnit::Us, "us", format!("whole numbers, not in thousands, with a mean gap of {gap} units"))
-    };
-    notes.push(format!("time_unit guessed as {name}: {why} (first {all} records)"));
-    unit
 }

@@ -15,6 +15,7 @@ mod fields;
 mod figures;
 mod fixed_columns;
 mod formats;
+mod guess;
 mod info;
 mod input;
 mod open;

@@ -1,6 +1,5 @@
 //! Reads the records of a trace one after another, with their positions.
 
-use super::BlkEvent;
 use super::detect::DetectedFormat;
 use super::fields::FieldFault;
 use super::formats::{DecodeContext, ParsedLine, TraceRecord};
@@ -26,15 +25,11 @@ pub(crate) struct RecordReader {
 
 impl RecordReader {
     /// Opens the trace for one pass.
-    pub(crate) fn open(
-        origin: &TraceOrigin,
-        detected: &DetectedFormat,
-        event: BlkEvent,
-    ) -> Result<Self, WorkloadError> {
+    pub(crate) fn open(origin: &TraceOrigin, detected: &DetectedFormat) -> Result<Self, WorkloadError> {
         let mut context = DecodeContext::new(detected.format);
         context.unit = detected.time_unit.nanos();
         context.address_unit = detected.address_unit;
-        context.event = event;
+        context.event = detected.event;
         context.iolog = detected.iolog;
         context.vscsi = detected.vscsi;
         context.columns = detected.columns.clone();

@@ -37,7 +37,7 @@ impl TracePass {
         spec: &TraceSpec,
     ) -> Result<Self, WorkloadError> {
         Ok(Self {
-            records: RecordReader::open(origin, detected, spec.event)?,
+            records: RecordReader::open(origin, detected)?,
             device: spec.device.as_ref().map(DeviceName::to_string),
             unordered: spec.unordered,
             window: TraceSpec::SORT_WINDOW,

@@ -139,7 +139,7 @@ pub struct TraceSpec {
     /// Unit of the addresses and sizes of `ascii` (default: guessed, with a note) and of `columns` (default: byte).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address_unit: Option<AddressUnit>,
-    /// Which event of `blkparse` is a request. Default: Q.
+    /// Which event of `blkparse` is a request. Default: Q; in a trace that begins without one D, else C, with a note.
     pub event: BlkEvent,
     /// Treatment of several devices. Default: merge.
     pub devices: DeviceLayout,
