@@ -144,7 +144,7 @@ def placed_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mechanism_results(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Folders of finished runs of drives with energy and heat, an SLC cache, a part of their map, reclaim groups, and zones."""
+    """Folders of finished runs: energy and heat, an SLC cache, a part of the map, reclaim groups, and zones."""
     folder = tmp_path_factory.mktemp("mechanisms")
     for name in ("heat", "slc-cache", "map-cache", "reclaim-groups"):
         scenario = ROOT / "scenarios" / "examples" / f"{name}.toml"
