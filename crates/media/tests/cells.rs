@@ -164,7 +164,8 @@ proptest! {
         let factor = variation.factor(seed, 1001) * page_types.factors[at as usize % 3];
         let (c, t) = (f64::from(cycles), age as f64);
 
-        let expected = model(name).reads_to_reach(limit / factor, c, t).expect("reads disturb");
+        // In one draw of many thousands, 10^12 reads do not suffice.
+        let expected = model(name).reads_to_reach(limit / factor, c, t).unwrap_or(f64::INFINITY);
         match cells.reads_until(BlockIndex(1), row.map(Row), Group(0), limit, now) {
             // A table error of 1e-7 of the RBER is one of (1e-7 / part of disturbance / q) of the reads.
             Some(reads) => {
