@@ -146,7 +146,7 @@ impl Passes {
         Some((own[index].op, own[index].queue))
     }
 
-    /// Nothing is to follow the programs of block `block` of `die`, or of all its blocks, that have been submitted.
+    /// Programs of block `block` of `die`, or of all its blocks, that have been submitted are followed by nothing.
     fn close<T>(&mut self, ops: &Slab<FlashOp<T>>, die: DieId, block: Option<BlockId>) {
         let own = self.dies.get_mut(die.index()).into_iter().flatten();
         for one in own.filter(|one| block.is_none_or(|block| ops[one.op].block == block)) {
@@ -241,7 +241,7 @@ impl<T: Copy> Flash<T> {
         any
     }
 
-    /// Nothing is to follow the programs of block `block` of `die`, or of all its blocks, that have been submitted: the fine passes of the last ones wait
+    /// Programs of block `block` of `die`, or of all its blocks, that have been submitted are followed by nothing: the fine passes of the last ones wait
     /// for none. True if one has become due: the die is to be [woken](Flash::wake).
     pub fn close_passes(&mut self, die: DieId, block: Option<BlockId>) -> bool {
         self.context.passes.close(&self.context.ops, die, block);

@@ -216,7 +216,7 @@ impl ReadList {
         self.left(local).first().map(|piece| piece.pu())
     }
 
-    /// What die `local` has still to read, looked up once.
+    /// Reads that die `local` has still to make, looked up once.
     #[inline]
     pub(super) fn of_die(&mut self, local: LocalDie) -> DieReads<'_> {
         DieReads { cursor: &mut self.cursors[local], pieces: &self.pieces, dies_left: &mut self.dies_left }

@@ -1,4 +1,4 @@
-//! What is awaited comes to flash: program units that are begun, and programs in two passes (decision 0156). What a stream writes last stays between its passes
+//! Data that is awaited comes to flash: program units that are begun, and programs in two passes (decision 0156). What a stream writes last stays between its passes
 //! until something follows it; where that is awaited, padding does.
 
 use crate::core::{CoreContext, Due, FlashCore, WaitingWrite};
@@ -27,7 +27,7 @@ impl FlashCore {
         self.ftl.stream(stream).open_superblock() == Some(superblock)
     }
 
-    /// Nothing is to follow what has been submitted of `superblock`.
+    /// Ends what has been submitted of `superblock`: nothing is to follow it.
     pub(crate) fn close_passes(&mut self, now: Nanos, context: &mut CoreContext, superblock: SuperblockId) {
         if context.flash.passes().are_on() {
             for local in self.dies.indices() {
@@ -36,7 +36,7 @@ impl FlashCore {
         }
     }
 
-    /// Nothing is to follow what has been submitted to `die`, or to its blocks in `superblock`.
+    /// Ends what has been submitted to `die`, or to its blocks in `superblock`: nothing is to follow it.
     pub(crate) fn close_passes_on(
         &mut self,
         now: Nanos,
