@@ -1,12 +1,12 @@
 //! The ladder for what a sensing did not give: re-reads, the stripe, the last re-reads, a medium error.
 //!
 //! A stripe, and the code within blocks, are lines of members; a unit is rebuilt from as many others of its line as the code needs, the
-//! cheapest line first. A member that cannot be read may itself be rebuilt along its other line, a few recoveries deep.
+//! cheapest line first. A member that cannot be read is itself rebuilt along its other line ([`Recovery`]).
 
 mod restored;
 
 use super::lines::{Lines, drop_stale};
-use super::recovery::Recovery;
+use super::recovery::{Recovery, RecoveryStep};
 use super::retries::Retries;
 use super::{Corrections, units};
 use crate::commands::HostRequestId;
@@ -14,9 +14,6 @@ use crate::op::{Op, OpKind, Rung};
 use outlast_ftl::CodeAxis;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::{Lpn, Pu};
-
-/// How deep recoveries of members for the recovery of another may nest, where data has parity along two axes.
-pub(super) const MOST_NESTED: u8 = 3;
 
 /// What the ladder asks for, in the order in which it is to be done.
 #[derive(Clone, Debug)]
@@ -97,128 +94,75 @@ impl Ladder {
             return;
         }
         self.counted.stripe_attempts += u64::from(op.failing.count_ones());
-        self.try_lines(lines, op, owners, 0, effects);
+        self.try_lines(lines, Recovery::new(op, owners), effects);
     }
 
     /// Member `op` of a line has been read, or could not be: then it may be rebuilt along its other line.
     pub(crate) fn member_ended(&mut self, lines: &impl Lines, op: &Op, effects: &mut Vec<LadderEffect>) {
-        if op.failing != 0 {
-            let above = self.recovery(op.recovery);
-            let (depth, asked) = (above.depth + 1, 1 << above.axis as u8);
-            if depth <= MOST_NESTED
-                && let Some(nested) = cheapest(lines, *op, Vec::new(), asked, depth)
-            {
-                self.recover(lines, nested, effects);
-                return;
-            }
-        }
-        if let Some(above) = self.take_if_last(op) {
-            self.recover(lines, above, effects);
-        }
-    }
-
-    fn recovery(&mut self, index: u32) -> &mut Recovery {
-        self.recoveries[index].as_mut().expect("a member is read for a recovery that waits for it")
-    }
-
-    /// Member `op` has come to its end: the recovery that waited for it, if it was the last one.
-    fn take_if_last(&mut self, op: &Op) -> Option<Recovery> {
-        if !self.recovery(op.recovery).member_ended(op.pu, op.failing) {
-            return None;
-        }
-        let above = self.recoveries[op.recovery].take();
-        self.recoveries.remove(op.recovery);
-        above
-    }
-
-    /// Rebuilds what read `op` did not give along the cheapest line not asked yet, or goes on without the lines.
-    fn try_lines(
-        &mut self,
-        lines: &impl Lines,
-        op: Op,
-        owners: Vec<Lpn>,
-        asked: u8,
-        effects: &mut Vec<LadderEffect>,
-    ) {
-        if let Some(recovery) = cheapest(lines, op, owners, asked, 0) {
-            self.recover(lines, recovery, effects);
-        } else {
-            self.counted.stripe_failures += u64::from(op.failing.count_ones());
-            self.last_rereads(lines, op, effects);
-        }
-    }
-
-    /// Has as many more members read as are lacking. With none lacking, or none left, the recovery ends, and the one above it goes on.
-    fn recover(&mut self, lines: &impl Lines, recovery: Recovery, effects: &mut Vec<LadderEffect>) {
-        let mut next = Some(recovery);
-        while let Some(mut recovery) = next {
-            let members = recovery.take_members();
-            if members.is_empty() {
-                next = self.end_recovery(lines, &recovery, effects);
-                continue;
-            }
-            let op = recovery.op;
-            let index = self.recoveries.insert(Some(recovery));
-            let read = |pu| Op {
-                mask: op.failing,
-                units: op.failing.count_ones() as u16,
-                recovery: index,
-                ..Op::new(OpKind::StripeRead, op.task, op.core, pu)
-            };
-            effects.extend(members.into_iter().map(|pu| LadderEffect::Read(read(pu))));
+        let mut steps = Vec::new();
+        let recovery = self.recoveries[op.recovery].as_mut();
+        let recovery = recovery.expect("a member is read for a recovery that waits for it");
+        recovery.member_ended(lines, op.pu, op.failing, &mut steps);
+        let reads_on = recovery.go_on(&mut steps);
+        follow(recovery, &steps, op.recovery, effects);
+        if reads_on {
             return;
         }
+        let ended = self.recoveries[op.recovery].take();
+        self.recoveries.remove(op.recovery);
+        if let Some(recovery) = ended.and_then(|recovery| self.line_ended(lines, recovery, effects)) {
+            self.try_lines(lines, recovery, effects);
+        }
     }
 
-    /// Nothing more can be read for `recovery`. Returns the one that goes on now: along another line, or above it.
-    fn end_recovery(
+    /// Rebuilds what the read of `recovery` did not give along the cheapest line not asked yet, or goes on without the lines.
+    fn try_lines(&mut self, lines: &impl Lines, recovery: Recovery, effects: &mut Vec<LadderEffect>) {
+        let mut next = Some(recovery);
+        while let Some(mut recovery) = next {
+            if !recovery.ask_next(lines) {
+                self.counted.stripe_failures += u64::from(recovery.op.failing.count_ones());
+                self.last_rereads(lines, recovery.op, effects);
+                return;
+            }
+            let mut steps = Vec::new();
+            let index = self.recoveries.insert(None);
+            let reads_on = recovery.go_on(&mut steps);
+            follow(&recovery, &steps, index, effects);
+            if reads_on {
+                self.recoveries[index] = Some(recovery);
+                return;
+            }
+            self.recoveries.remove(index);
+            next = self.line_ended(lines, recovery, effects);
+        }
+    }
+
+    /// Nothing more can be read along this line of the read of `recovery`. Returns it if units are left that another line may give.
+    fn line_ended(
         &mut self,
         lines: &impl Lines,
-        recovery: &Recovery,
+        mut recovery: Recovery,
         effects: &mut Vec<LadderEffect>,
     ) -> Option<Recovery> {
-        let mut op = recovery.op;
-        let bad = recovery.bad();
-        let good = op.failing & !bad;
+        let (mut op, axis, good) = (recovery.op, recovery.axis(), recovery.good());
         for unit in units(good) {
-            let (owner, members) = (recovery.owner(unit), recovery.given(unit));
-            effects.push(LadderEffect::Rebuilt { op, axis: recovery.axis, unit, owner, members });
+            let (owner, members) = (recovery.owner(unit), recovery.given(op.pu, axis, unit));
+            effects.push(LadderEffect::Rebuilt { op, axis, unit, owner, members });
         }
-        if good != 0 {
-            let members = u64::from(recovery.needed()) * u64::from(good.count_ones());
-            let request = self.top_request(recovery);
-            effects.push(LadderEffect::Combine { members, request });
-        }
-        op.failing = bad;
-        if op.kind == OpKind::StripeRead {
-            // For the sake of another: what is still missing may be found along a line not asked yet.
-            let rest =
-                if bad == 0 { None } else { cheapest(lines, op, Vec::new(), recovery.asked, recovery.depth) };
-            return rest.or_else(|| self.take_if_last(&op));
-        }
-        match recovery.axis {
+        combines(&recovery, op.pu, axis, good, effects);
+        match axis {
             CodeAxis::Dies => self.counted.stripe += u64::from(good.count_ones()),
             CodeAxis::Block => self.counted.block += u64::from(good.count_ones()),
         }
-        let owners = drop_stale(lines, &mut op, recovery.owners_of(bad), effects);
+        let bad = op.failing & !good;
+        op.failing = bad;
+        recovery.owners = drop_stale(lines, &mut op, recovery.owners_of(bad), effects);
+        recovery.op = op;
         if op.failing == 0 {
             self.end(op, effects);
-        } else if let Some(rest) = cheapest(lines, op, owners, recovery.asked, 0) {
-            return Some(rest);
-        } else {
-            self.counted.stripe_failures += u64::from(op.failing.count_ones());
-            self.last_rereads(lines, op, effects);
+            return None;
         }
-        None
-    }
-
-    /// The host command for whose sake `recovery` is made.
-    fn top_request(&self, recovery: &Recovery) -> Option<HostRequestId> {
-        let mut op = recovery.op;
-        while op.kind == OpKind::StripeRead {
-            op = self.recoveries[op.recovery].as_ref()?.op;
-        }
-        (op.kind == OpKind::HostRead).then_some(op.work.request)
+        Some(recovery)
     }
 
     /// The stripe did not help: the re-reads that were kept for this moment, if any, else the end.
@@ -253,16 +197,13 @@ impl Ladder {
         self.recoveries = Slab::default();
     }
 
-    /// Checks that every recovery waits for as many members as are being read for it, or rebuilt. `reads` gives the recovery of each read
-    /// of a member under way.
+    /// Checks that every recovery waits for as many members as are being read for it. `reads` gives the recovery of each read of a member under way.
     pub(crate) fn self_check(&self, reads: impl Iterator<Item = u32>) -> Result<(), String> {
-        let nested = self.recoveries.live().flatten().map(|recovery| &recovery.op);
-        let nested = nested.filter(|op| op.kind == OpKind::StripeRead).map(|op| op.recovery);
-        let members: Vec<u32> = reads.chain(nested).collect();
-        let waited: u32 = self.recoveries.live().flatten().map(Recovery::left).sum();
+        let members: Vec<u32> = reads.collect();
+        let waited: u32 = self.recoveries.live().flatten().map(Recovery::under_way).sum();
         if let Some(&index) = members.iter().find(|&&index| {
             let own = members.iter().filter(|&&other| other == index).count() as u32;
-            index == NIL || self.recoveries[index].as_ref().is_none_or(|recovery| recovery.left() != own)
+            index == NIL || self.recoveries[index].as_ref().is_none_or(|recovery| recovery.under_way() != own)
         }) {
             return Err(format!("members of lines are read for recovery {index}, which waits for others"));
         }
@@ -276,13 +217,35 @@ impl Ladder {
     }
 }
 
-/// The cheapest way to rebuild what `op` did not give along a line not asked yet that may suffice.
-fn cheapest(lines: &impl Lines, op: Op, owners: Vec<Lpn>, asked: u8, depth: u8) -> Option<Recovery> {
-    let open = CodeAxis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0);
-    let ways = open.filter_map(|axis| Recovery::along(lines, op, axis));
-    let mut best = ways.min_by_key(Recovery::cost)?;
-    best.asked |= asked;
-    best.depth = depth;
-    best.owners = owners;
-    Some(best)
+/// What the `steps` of `recovery`, which is number `index`, ask for.
+fn follow(recovery: &Recovery, steps: &[RecoveryStep], index: u32, effects: &mut Vec<LadderEffect>) {
+    let own = recovery.op;
+    for &step in steps {
+        match step {
+            RecoveryStep::Read(pu) => effects.push(LadderEffect::Read(Op {
+                mask: own.failing,
+                units: own.failing.count_ones() as u16,
+                recovery: index,
+                ..Op::new(OpKind::StripeRead, own.task, own.core, pu)
+            })),
+            RecoveryStep::Rebuilt { pu, axis, mask } => {
+                let op = Op::new(OpKind::StripeRead, own.task, own.core, pu);
+                for unit in units(mask) {
+                    let members = recovery.given(pu, axis, unit);
+                    effects.push(LadderEffect::Rebuilt { op, axis, unit, owner: None, members });
+                }
+                combines(recovery, pu, axis, mask, effects);
+            }
+        }
+    }
+}
+
+/// Combining the units in `mask` of program unit `pu`, if any, takes time.
+fn combines(recovery: &Recovery, pu: Pu, axis: CodeAxis, mask: u64, effects: &mut Vec<LadderEffect>) {
+    if mask != 0 {
+        let (op, needed) = (recovery.op, recovery.needed(pu, axis));
+        let members = u64::from(needed) * u64::from(mask.count_ones());
+        let request = (op.kind == OpKind::HostRead).then_some(op.work.request);
+        effects.push(LadderEffect::Combine { members, request });
+    }
 }

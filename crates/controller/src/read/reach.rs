@@ -1,29 +1,30 @@
 //! Units that can be read at all: what the ladder would come to if nothing failed but what is broken for good.
 
-use super::ladder::MOST_NESTED;
 use super::lines::Lines;
-use outlast_ftl::{CodeAxis, LineMember};
-use outlast_units::Pu;
+use super::recovery::{Recovery, RecoveryStep};
+use crate::op::{InternalTask, Op, OpKind};
+use outlast_units::{CoreId, Lpn, Pu};
 
 /// True if the flash, or some line, gives unit `unit` of program unit `pu`.
 pub fn can_be_read(lines: &impl Lines, pu: Pu, unit: u32) -> bool {
-    lines.broken_units(pu, 1 << unit) == 0 || some_line_gives(lines, pu, unit, 0, 0)
-}
-
-/// True if a line other than those `asked`, one bit each, gives a unit that its own flash does not; `depth` recoveries are made for its sake.
-fn some_line_gives(lines: &impl Lines, pu: Pu, unit: u32, asked: u8, depth: u8) -> bool {
-    CodeAxis::ALL.into_iter().filter(|&axis| asked >> axis as u8 & 1 == 0).any(|axis| {
-        let Some(needed) = lines.needs(pu, axis) else { return false };
-        let gives = |member: &LineMember| match *member {
-            LineMember::Empty | LineMember::Buffered(_) => true,
-            LineMember::Gone => false,
-            LineMember::OnFlash(other) => {
-                !lines.is_out_of_reach(other)
-                    && (lines.broken_units(other, 1 << unit) == 0
-                        || (depth < MOST_NESTED
-                            && some_line_gives(lines, other, unit, 1 << axis as u8, depth + 1)))
+    let mask = 1 << unit;
+    if lines.broken_units(pu, mask) == 0 {
+        return true;
+    }
+    let op = Op::new(OpKind::PatrolRead, InternalTask::Gc, CoreId(0), pu);
+    let mut recovery = Recovery::new(Op { mask, units: 1, failing: mask, ..op }, vec![Lpn::NONE]);
+    while recovery.ask_next(lines) {
+        let mut steps = Vec::new();
+        while recovery.go_on(&mut steps) {
+            for step in std::mem::take(&mut steps) {
+                if let RecoveryStep::Read(pu) = step {
+                    recovery.member_ended(lines, pu, lines.broken_units(pu, mask), &mut steps);
+                }
             }
-        };
-        lines.members(pu, axis).filter(gives).count() as u32 >= needed
-    })
+        }
+        if recovery.good() != 0 {
+            return true;
+        }
+    }
+    false
 }

@@ -1,4 +1,8 @@
-//! Rebuilding units of one read from the other members of their line.
+//! Recovery of what one read did not give. The other members of its line are read; one that does not give its units is rebuilt along its own other line, for which
+//! members are read again, and so on: the peeling decoder of a product code.
+//!
+//! A program unit is read once for a recovery, however many lines it lies on. So a recovery reads no more than the lines that cross each other there, however much of
+//! their flash fails.
 
 use super::lines::Lines;
 use super::units;
@@ -6,99 +10,148 @@ use crate::op::Op;
 use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{Lpn, Pu};
 
-/// Units of one read that are being rebuilt from the other members of their line.
+/// What a recovery asks for, or has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecoveryStep {
+    /// Read a program unit.
+    Read(Pu),
+    /// The units in the mask of a program unit, no units of the read itself, have been rebuilt along an axis.
+    Rebuilt { pu: Pu, axis: CodeAxis, mask: u64 },
+}
+
+/// Program unit of a recovery.
+#[derive(Clone, Copy, Debug, outlast_persist::Persist)]
+struct Member {
+    pu: Pu,
+    /// Axis of the line for which it is read.
+    axis: CodeAxis,
+    is_under_way: bool,
+    /// Units that it does not give, and that have not been rebuilt.
+    missing: u64,
+}
+
+/// Program units that one code word covers, as far as the drive reaches them.
+#[derive(Clone, Debug, outlast_persist::Persist)]
+struct Line {
+    axis: CodeAxis,
+    /// Members that it takes to rebuild one, and how many are known to be empty.
+    needed: u32,
+    known: u32,
+    pus: Vec<Pu>,
+    /// Those that are rebuilt along it.
+    targets: Vec<Pu>,
+    /// True if all has been read that can help its targets.
+    has_ended: bool,
+}
+
+/// Units of one read that are being rebuilt, and all that is read for their sake.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 pub(super) struct Recovery {
     /// The read; `op.failing` are the units.
     pub(super) op: Op,
-    pub(super) axis: CodeAxis,
-    /// Axes that have been asked, one bit each.
-    pub(super) asked: u8,
-    /// Recoveries above this one, for whose sake it is made.
-    pub(super) depth: u8,
-    /// Members that it takes, and how many are known to be empty.
-    needed: u32,
-    known: u32,
-    /// Reads of members under way, those that are being rebuilt themselves included.
-    left: u32,
-    /// Program units of members that have not been read yet, the next one last.
-    unread: Vec<Pu>,
-    /// Those that have been read, or were in the controller's memory, with the units that they did not give.
-    read: Vec<(Pu, u64)>,
-    /// Logical page of each unit of `op.failing`, in order; of a member of another's line, none.
+    /// Axis along which its units are rebuilt now, and those that have been asked, one bit each.
+    axis: CodeAxis,
+    asked: u8,
+    /// Logical page of each unit of `op.failing`, in order.
     pub(super) owners: Vec<Lpn>,
+    /// Every program unit that has been read, is being read or was in the controller's memory, by number; the read's own among them.
+    members: Vec<Member>,
+    lines: Vec<Line>,
 }
 
 impl Recovery {
-    /// The way along `axis` to rebuild what `op` did not give; `None` where there is none that may suffice.
-    pub(super) fn along(lines: &impl Lines, op: Op, axis: CodeAxis) -> Option<Self> {
-        let needed = lines.needs(op.pu, axis)?;
-        let (mut known, mut unread, mut read) = (0, Vec::new(), Vec::new());
-        for member in lines.members(op.pu, axis) {
-            match member {
-                LineMember::Empty => known += 1,
-                LineMember::Buffered(pu) => read.push((pu, 0)),
-                // The controller knows which dies are dead.
-                LineMember::OnFlash(pu) if !lines.is_out_of_reach(pu) => unread.push(pu),
-                LineMember::OnFlash(_) | LineMember::Gone => {}
+    pub(super) fn new(op: Op, owners: Vec<Lpn>) -> Self {
+        let own = Member { pu: op.pu, axis: CodeAxis::Dies, is_under_way: false, missing: op.failing };
+        Self { op, axis: CodeAxis::Dies, asked: 0, owners, members: vec![own], lines: Vec::new() }
+    }
+
+    /// Goes on along a line of the read that gives something by now, or the cheapest one not asked yet that may suffice; false where there is none.
+    pub(super) fn ask_next(&mut self, lines: &impl Lines) -> bool {
+        let own = self.op.pu;
+        if let Some(axis) = CodeAxis::ALL.into_iter().find(|&axis| self.good_along(axis) != 0) {
+            self.axis = axis;
+            return true;
+        }
+        let open = CodeAxis::ALL.into_iter().filter(|&axis| self.asked >> axis as u8 & 1 == 0);
+        let ways = open.filter_map(|axis| Some((axis, Way::of(lines, own, axis)?.cost(axis))));
+        let Some((axis, _)) = ways.min_by_key(|&(_, cost)| cost) else { return false };
+        self.asked |= 1 << axis as u8;
+        self.axis = axis;
+        self.open(lines, own, axis);
+        true
+    }
+
+    /// Takes steps until reads are under way, or nothing more can be read along this line of the read. Returns whether reads are under way.
+    pub(super) fn go_on(&mut self, steps: &mut Vec<RecoveryStep>) -> bool {
+        while self.under_way() == 0 {
+            let of_read = self.line_of(self.op.pu, self.axis).expect("the line was opened");
+            // Lines may wait for each other.
+            let goes_on = self.lacking(of_read) != 0
+                && (self.review_all(of_read, steps)
+                    || self.read_more(of_read, steps)
+                    || self.rebuild_all(steps));
+            if !goes_on {
+                return false;
             }
         }
-        unread.reverse();
-        let may_suffice = known + (unread.len() + read.len()) as u32 >= needed;
-        let asked = 1 << axis as u8;
-        let owners = Vec::new();
-        let way = Self { op, axis, asked, depth: 0, needed, known, left: 0, unread, read, owners };
-        may_suffice.then_some(way)
+        true
     }
 
-    /// Program units that it names, with the units of each.
-    pub(super) fn pus(&self) -> impl Iterator<Item = (Pu, u64)> {
-        let unread = self.unread.iter().map(|&pu| (pu, 0));
-        std::iter::once((self.op.pu, self.op.mask)).chain(unread).chain(self.read.iter().copied())
+    /// Program unit `pu` has been read, and did not give its units in `missing`: then it is rebuilt along its other line, if there is one.
+    ///
+    /// # Panics
+    /// If it is not being read.
+    pub(super) fn member_ended(
+        &mut self,
+        lines: &impl Lines,
+        pu: Pu,
+        missing: u64,
+        steps: &mut Vec<RecoveryStep>,
+    ) {
+        let member = self.members.iter_mut().find(|member| member.pu == pu && member.is_under_way);
+        let member = member.expect("a member is read for a recovery that waits for it");
+        (member.is_under_way, member.missing) = (false, missing);
+        let axis = member.axis;
+        if missing != 0 {
+            for other in CodeAxis::ALL.into_iter().filter(|&other| other != axis) {
+                self.open(lines, pu, other);
+            }
+        }
+        self.review_lines_of(pu, steps);
     }
 
-    /// What it costs to begin with: the reads that one die has to make, one after the other; then all reads.
-    pub(super) fn cost(&self) -> (usize, usize) {
-        let reads = (self.needed as usize).saturating_sub(self.known as usize + self.read.len());
-        (if self.axis == CodeAxis::Block { reads } else { reads.min(1) }, reads)
+    /// Reads of members under way.
+    pub(super) fn under_way(&self) -> u32 {
+        self.members.iter().filter(|member| member.is_under_way).count() as u32
     }
 
-    /// How many more members it takes to rebuild `unit`.
-    fn lacking(&self, unit: u32) -> u32 {
-        let given = self.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).count() as u32;
-        self.needed.saturating_sub(self.known + given)
+    /// Units of the read that this line gives.
+    pub(super) fn good(&self) -> u64 {
+        self.good_along(self.axis)
     }
 
-    /// The members to be read next, as many as are lacking; none where none is lacking, or none is left. They count as under way.
-    pub(super) fn take_members(&mut self) -> Vec<Pu> {
-        debug_assert!(self.left == 0, "more members are read when those before have ended");
-        let lacking = units(self.op.failing).map(|unit| self.lacking(unit)).max().unwrap_or(0) as usize;
-        let rest = self.unread.len().saturating_sub(lacking);
-        let mut members = self.unread.split_off(rest);
-        members.reverse();
-        self.left = members.len() as u32;
-        members
+    fn good_along(&self, axis: CodeAxis) -> u64 {
+        self.line_of(self.op.pu, axis).map_or(0, |line| self.good_of(line, self.op.pu))
     }
 
-    /// A member has been read, and did not give its units in `bad`. Whether it was the last one under way.
-    pub(super) fn member_ended(&mut self, pu: Pu, bad: u64) -> bool {
-        assert!(self.left != 0, "program unit {pu} is read for a recovery that does not wait for it");
-        self.left -= 1;
-        self.read.push((pu, bad));
-        self.left == 0
+    /// Axis of this line.
+    pub(super) fn axis(&self) -> CodeAxis {
+        self.axis
     }
 
-    /// The units that cannot be rebuilt from what has been read.
-    pub(super) fn bad(&self) -> u64 {
-        units(self.op.failing).filter(|&unit| self.lacking(unit) != 0).fold(0, |mask, unit| mask | 1 << unit)
+    /// Members that go into each unit rebuilt along `axis` of program unit `pu`.
+    pub(super) fn needed(&self, pu: Pu, axis: CodeAxis) -> u32 {
+        self.line_of(pu, axis).map_or(0, |line| self.lines[line].needed)
     }
 
-    /// The members that have given `unit`.
-    pub(super) fn given(&self, unit: u32) -> Vec<Pu> {
-        self.read.iter().filter(|(_, bad)| bad >> unit & 1 == 0).map(|&(pu, _)| pu).collect()
+    /// The members of the line of program unit `pu` along `axis` that have given `unit`.
+    pub(super) fn given(&self, pu: Pu, axis: CodeAxis, unit: u32) -> Vec<Pu> {
+        let Some(line) = self.line_of(pu, axis) else { return Vec::new() };
+        let others = self.lines[line].pus.iter().copied().filter(|&other| other != pu);
+        others.filter(|&other| self.gives(other, unit)).collect()
     }
 
-    /// The owner of `unit` of the read; `None` where it is read for the sake of another.
+    /// The owner of `unit` of the read.
     pub(super) fn owner(&self, unit: u32) -> Option<Lpn> {
         let index = units(self.op.failing).position(|other| other == unit)?;
         self.owners.get(index).copied()
@@ -109,13 +162,201 @@ impl Recovery {
         units(mask).filter_map(|unit| self.owner(unit)).collect()
     }
 
-    /// Members that go into each rebuilt unit.
-    pub(super) fn needed(&self) -> u32 {
-        self.needed
+    /// Program units that it names, with the units of each.
+    pub(super) fn pus(&self) -> impl Iterator<Item = (Pu, u64)> {
+        let of_lines = self.lines.iter().flat_map(|line| line.pus.iter().chain(&line.targets));
+        let own = std::iter::once((self.op.pu, self.op.mask)).chain(of_lines.map(|&pu| (pu, 0)));
+        own.chain(self.members.iter().map(|member| (member.pu, member.missing)))
     }
 
-    /// Reads of members under way, those that are being rebuilt themselves included.
-    pub(super) fn left(&self) -> u32 {
-        self.left
+    /// True if the line along which its units are rebuilt is there, and members are in order.
+    pub(super) fn is_whole(&self) -> bool {
+        self.line_of(self.op.pu, self.axis).is_some()
+            && self.members.is_sorted_by(|one, next| one.pu < next.pu)
+            && self.member(self.op.pu).is_some()
+    }
+
+    fn member(&self, pu: Pu) -> Option<&Member> {
+        let index = self.members.binary_search_by_key(&pu, |member| member.pu).ok()?;
+        self.members.get(index)
+    }
+
+    fn add(&mut self, member: Member) {
+        if let Err(index) = self.members.binary_search_by_key(&member.pu, |member| member.pu) {
+            self.members.insert(index, member);
+        }
+    }
+
+    fn gives(&self, pu: Pu, unit: u32) -> bool {
+        self.member(pu).is_some_and(|member| !member.is_under_way && member.missing >> unit & 1 == 0)
+    }
+
+    /// Units of program unit `pu` that are missing, and that the read is about.
+    fn missing(&self, pu: Pu) -> u64 {
+        self.member(pu).map_or(0, |member| member.missing & self.op.failing)
+    }
+
+    fn line_of(&self, pu: Pu, axis: CodeAxis) -> Option<usize> {
+        self.lines.iter().position(|line| line.axis == axis && line.pus.contains(&pu))
+    }
+
+    /// Has program unit `pu` rebuilt along `axis`, if that may suffice.
+    fn open(&mut self, lines: &impl Lines, pu: Pu, axis: CodeAxis) {
+        if let Some(line) = self.line_of(pu, axis) {
+            let line = &mut self.lines[line];
+            if !line.targets.contains(&pu) {
+                line.targets.push(pu);
+                line.has_ended = false;
+            }
+            return;
+        }
+        let Some(Way { needed, known, buffered, on_flash }) = Way::of(lines, pu, axis) else { return };
+        for &pu in &buffered {
+            self.add(Member { pu, axis, is_under_way: false, missing: 0 });
+        }
+        let pus = [vec![pu], on_flash, buffered].concat();
+        self.lines.push(Line { axis, needed, known, pus, targets: vec![pu], has_ended: false });
+    }
+
+    /// How many more members line `line` takes to rebuild all that its targets lack.
+    fn lacking(&self, line: usize) -> usize {
+        let Line { needed, known, pus, targets, .. } = &self.lines[line];
+        let wanted = targets.iter().fold(0, |mask, &pu| mask | self.missing(pu));
+        let given = |unit| pus.iter().filter(|&&pu| self.gives(pu, unit)).count() as u32;
+        let lacking = units(wanted).map(|unit| needed.saturating_sub(known + given(unit)));
+        lacking.max().unwrap_or(0) as usize
+    }
+
+    /// Units that program unit `pu` of line `line` lacks and that the others give.
+    fn good_of(&self, line: usize, pu: Pu) -> u64 {
+        let Line { needed, known, pus, .. } = &self.lines[line];
+        let given = |unit| pus.iter().filter(|&&pu| self.gives(pu, unit)).count() as u32;
+        let good = units(self.missing(pu)).filter(|&unit| known + given(unit) >= *needed);
+        good.fold(0, |mask, unit| mask | 1 << unit)
+    }
+
+    /// Has as many more members of line `line` read as it lacks; false if none is left.
+    fn read_more(&mut self, line: usize, steps: &mut Vec<RecoveryStep>) -> bool {
+        let (lacking, Line { axis, pus, .. }) = (self.lacking(line), &self.lines[line]);
+        let axis = *axis;
+        let unread = pus.iter().copied().filter(|&pu| self.member(pu).is_none());
+        let next: Vec<Pu> = unread.take(lacking).collect();
+        for &pu in &next {
+            self.add(Member { pu, axis, is_under_way: true, missing: 0 });
+        }
+        steps.extend(next.iter().map(|&pu| RecoveryStep::Read(pu)));
+        !next.is_empty()
+    }
+
+    /// Goes on along every line on which program unit `pu` lies, and along those that waited for them.
+    fn review_lines_of(&mut self, pu: Pu, steps: &mut Vec<RecoveryStep>) {
+        let mut changed = vec![pu];
+        while let Some(pu) = changed.pop() {
+            for line in 0..self.lines.len() {
+                let is_of_read = self.lines[line].targets.contains(&self.op.pu);
+                if !is_of_read && self.lines[line].pus.contains(&pu) && !self.waits(line) {
+                    self.review(line, &mut changed, steps);
+                }
+            }
+        }
+    }
+
+    /// True if a member of line `line` is being read, or may yet be rebuilt along its other line.
+    fn waits(&self, line: usize) -> bool {
+        let axis = self.lines[line].axis;
+        self.lines[line].pus.iter().any(|&pu| {
+            let may_be_rebuilt = || {
+                let along = |other: &Line| {
+                    other.axis != axis && !other.has_ended && other.targets.contains(&pu) && pu != self.op.pu
+                };
+                self.missing(pu) != 0 && self.lines.iter().any(along)
+            };
+            self.member(pu).is_some_and(|member| member.is_under_way) || may_be_rebuilt()
+        })
+    }
+
+    /// Reads what line `line` lacks, or rebuilds its targets as far as it can: then they have `changed`.
+    fn review(&mut self, line: usize, changed: &mut Vec<Pu>, steps: &mut Vec<RecoveryStep>) {
+        if self.read_more(line, steps) {
+            return;
+        }
+        let had_ended = std::mem::replace(&mut self.lines[line].has_ended, true);
+        for target in self.lines[line].targets.clone() {
+            if self.rebuild(line, target, steps) || !had_ended {
+                changed.push(target);
+            }
+        }
+    }
+
+    /// Rebuilds of program unit `pu` what line `line` gives; false if that is nothing.
+    fn rebuild(&mut self, line: usize, pu: Pu, steps: &mut Vec<RecoveryStep>) -> bool {
+        let (good, axis) = (self.good_of(line, pu), self.lines[line].axis);
+        if good == 0 {
+            return false;
+        }
+        if let Ok(index) = self.members.binary_search_by_key(&pu, |member| member.pu) {
+            self.members[index].missing &= !good;
+        }
+        steps.push(RecoveryStep::Rebuilt { pu, axis, mask: good });
+        true
+    }
+
+    /// Goes on along all lines but `of_read`, whatever they wait for. Returns whether anything came of it.
+    fn review_all(&mut self, of_read: usize, steps: &mut Vec<RecoveryStep>) -> bool {
+        let before = steps.len();
+        for line in (0..self.lines.len()).filter(|&line| line != of_read) {
+            let mut changed = Vec::new();
+            if !self.lines[line].targets.contains(&self.op.pu) {
+                self.review(line, &mut changed, steps);
+            }
+            changed.into_iter().for_each(|pu| self.review_lines_of(pu, steps));
+        }
+        steps.len() != before
+    }
+
+    /// Rebuilds all that any line gives, of whatever is missing on it but the read itself; false if that is nothing.
+    fn rebuild_all(&mut self, steps: &mut Vec<RecoveryStep>) -> bool {
+        let before = steps.len();
+        for line in 0..self.lines.len() {
+            for pu in self.lines[line].pus.clone() {
+                if pu != self.op.pu {
+                    self.rebuild(line, pu, steps);
+                }
+            }
+        }
+        steps.len() != before
+    }
+}
+
+/// The line of a program unit along an axis, its other members by where they are.
+struct Way {
+    needed: u32,
+    known: u32,
+    buffered: Vec<Pu>,
+    on_flash: Vec<Pu>,
+}
+
+impl Way {
+    /// That of program unit `pu` along `axis`; `None` where there is none that may suffice.
+    fn of(lines: &impl Lines, pu: Pu, axis: CodeAxis) -> Option<Self> {
+        let needed = lines.needs(pu, axis)?;
+        let mut way = Self { needed, known: 0, buffered: Vec::new(), on_flash: Vec::new() };
+        for member in lines.members(pu, axis) {
+            match member {
+                LineMember::Empty => way.known += 1,
+                LineMember::Buffered(pu) => way.buffered.push(pu),
+                // The controller knows which dies are dead.
+                LineMember::OnFlash(pu) if !lines.is_out_of_reach(pu) => way.on_flash.push(pu),
+                LineMember::OnFlash(_) | LineMember::Gone => {}
+            }
+        }
+        let may_suffice = way.known + (way.buffered.len() + way.on_flash.len()) as u32 >= needed;
+        may_suffice.then_some(way)
+    }
+
+    /// What it costs to begin with along `axis`: the reads that one die has to make, one after the other; then all reads.
+    fn cost(&self, axis: CodeAxis) -> (usize, usize) {
+        let reads = (self.needed as usize).saturating_sub(self.known as usize + self.buffered.len());
+        (if axis == CodeAxis::Block { reads } else { reads.min(1) }, reads)
     }
 }

@@ -1,6 +1,6 @@
 //! The ladder alone, over a grid of program units: what it rebuilds is compared with the rule of the codes.
 
-use super::{Corrections, Ladder, LadderEffect, Lines, Retries};
+use super::{Corrections, Ladder, LadderEffect, Lines, Retries, can_be_read};
 use crate::op::{InternalTask, Op, OpKind, Rung};
 use outlast_ftl::{CodeAxis, LineMember};
 use outlast_units::{CoreId, Lpn, Ppn, Pu};
@@ -39,17 +39,23 @@ impl Grid {
         self.dead.contains(&pu) || self.broken[pu.index()] >> unit & 1 == 1
     }
 
-    /// True if the line of program unit `pu` along `axis` gives its unit `unit`, members being rebuilt along their other line up to
-    /// `nested` deep. A member on a dead die is not asked for.
-    fn gives(&self, pu: Pu, unit: u32, axis: CodeAxis, nested: u32) -> bool {
-        let Some(needed) = self.needs(pu, axis) else { return false };
-        let other = if axis == CodeAxis::Dies { CodeAxis::Block } else { CodeAxis::Dies };
-        let is_given = |&member: &Pu| {
-            !self.dead.contains(&member)
-                && (!self.is_broken(member, unit)
-                    || (nested != 0 && self.gives(member, unit, other, nested - 1)))
-        };
-        line(pu, axis).iter().filter(|member| is_given(member)).count() as u32 >= needed
+    /// Program units that give unit `unit` in the end: those that can be read, and whatever a line with enough of these gives, until no line gives more. The die of a
+    /// member may be dead: then it is not asked for.
+    fn peeled(&self, own: Pu, unit: u32) -> Vec<bool> {
+        let mut given: Vec<bool> = (0..LANES * ROWS).map(|pu| !self.is_broken(Pu(pu), unit)).collect();
+        loop {
+            let gives = |&(pu, axis): &(u32, CodeAxis)| {
+                let others = line(Pu(pu), axis).into_iter().filter(|other| given[other.index()]).count();
+                self.needs(Pu(pu), axis).is_some_and(|needed| others as u32 >= needed)
+            };
+            let all = (0..LANES * ROWS).flat_map(|pu| CodeAxis::ALL.map(|axis| (pu, axis)));
+            let mut open = all.filter(|&(pu, _)| !given[pu as usize]);
+            let next = open.find(|own_line| {
+                (own_line.0 == own.0 || !self.dead.contains(&Pu(own_line.0))) && gives(own_line)
+            });
+            let Some((pu, _)) = next else { return given };
+            given[pu as usize] = true;
+        }
     }
 }
 
@@ -107,6 +113,8 @@ struct Outcome {
     again: Vec<Op>,
     elsewhere: Vec<(Pu, u64)>,
     members_read: u32,
+    /// Program units of which members were read.
+    read: std::collections::BTreeSet<Pu>,
 }
 
 /// Runs until nothing is under way, ending the reads of members in the order that `order` says.
@@ -141,6 +149,7 @@ fn run(ladder: &mut Ladder, grid: &Grid, op: Op, order: &[usize]) -> Outcome {
         }
         let mut read = under_way.remove(order[turn % order.len()] % under_way.len());
         outcome.members_read += 1;
+        assert!(outcome.read.insert(read.pu) && read.pu != op.pu, "{} is read twice", read.pu);
         for unit in 0..UNITS {
             if read.mask >> unit & 1 == 1 && grid.is_broken(read.pu, unit) {
                 read.failing |= 1 << unit;
@@ -168,7 +177,7 @@ proptest! {
         let outcome = run(&mut ladder, &grid, read(OpKind::RelocationRead, pu, failing), &order);
         let (_, lost) = outcome.done.expect("every read comes to its end");
         for unit in (0..UNITS).filter(|unit| failing >> unit & 1 == 1) {
-            let by_codes = CodeAxis::ALL.iter().any(|&axis| grid.gives(pu, unit, axis, 3));
+            let by_codes = grid.peeled(pu, unit)[pu.index()];
             prop_assert_eq!(lost >> unit & 1 == 0, by_codes, "unit {}", unit);
             prop_assert_eq!(outcome.rebuilt.iter().filter(|&&(own, _)| own == unit).count(), usize::from(by_codes));
         }
@@ -178,6 +187,30 @@ proptest! {
         prop_assert_eq!(counted.stripe_failures, if across.is_some() || within { counted.uncorrectable } else { 0 });
         prop_assert!(outcome.again.is_empty());
     }
+
+    /// Whoever asks whether a unit can be read gets the ladder's answer.
+    #[test]
+    fn what_the_codes_can_rebuild_can_be_read(
+        across in prop::option::of(1u32..3),
+        within: bool,
+        dead in prop::collection::vec((0..LANES * ROWS).prop_map(Pu), 0..9),
+        unit in 0..UNITS,
+    ) {
+        let grid = Grid { broken: vec![0; (LANES * ROWS) as usize], across, within, dead, moved: Vec::new() };
+        for pu in (0..LANES * ROWS).map(Pu) {
+            prop_assert_eq!(can_be_read(&grid, pu, unit), grid.peeled(pu, unit)[pu.index()], "{}", pu);
+        }
+    }
+}
+
+/// Flash of which nothing can be read: each program unit is read once, where every failing member had every member of its other line read again.
+#[test]
+fn a_recovery_reads_no_program_unit_twice_however_much_fails() {
+    let lines = Grid { broken: vec![3; (LANES * ROWS) as usize], ..grid(Some(1), true) };
+    let mut ladder = Ladder::new(Retries::new(Some(3), None));
+    let outcome = run(&mut ladder, &lines, read(OpKind::HostRead, Pu(5), 3), &[0, 7, 3]);
+    assert!(matches!(outcome.done, Some((_, 3))), "{outcome:?}");
+    assert_eq!(outcome.members_read, LANES * ROWS - 1);
 }
 
 fn grid(across: Option<u32>, within: bool) -> Grid {

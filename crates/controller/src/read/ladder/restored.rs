@@ -10,16 +10,20 @@ impl Ladder {
         self.recoveries.live().flatten().map(|recovery| &recovery.op)
     }
 
-    /// Checks that every recovery is of units that there are, by `has_units`, with an owner for each that it rebuilds for others than another recovery.
+    /// Checks that every recovery is of units that there are, by `has_units`, with an owner for each that it rebuilds.
     ///
     /// # Errors
     /// The first recovery that is not.
     pub(crate) fn check_restored(&self, has_units: impl Fn(CoreId, Pu, u64) -> bool) -> Result<(), String> {
         for recovery in self.recoveries.live().flatten() {
             let op = &recovery.op;
-            let owners = if op.kind == OpKind::StripeRead { 0 } else { op.failing.count_ones() };
-            let is_whole = op.failing & !op.mask == 0 && recovery.owners.len() == owners as usize;
-            if !is_whole || !recovery.pus().all(|(pu, mask)| has_units(op.core, pu, mask)) {
+            let has_owners = recovery.owners.len() == op.failing.count_ones() as usize;
+            let is_of_read = op.failing & !op.mask == 0 && op.kind != OpKind::StripeRead;
+            if !is_of_read
+                || !has_owners
+                || !recovery.is_whole()
+                || !recovery.pus().all(|(pu, mask)| has_units(op.core, pu, mask))
+            {
                 return Err(format!("a recovery is of units of {:?} that there are not", op.pu));
             }
         }
