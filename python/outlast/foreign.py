@@ -1,4 +1,4 @@
-"""Text that others wrote, as values: JSON and TOML, from files, sockets and pipes.
+"""Text that others wrote, as values: JSON, TOML and lines of CSV, from files, sockets and pipes.
 
 What Python's own parsers let through or stumble over is refused here in one line: nesting without end, numbers that no
 figure has, `NaN`, a key that is given twice, half of a surrogate pair. Whoever gets a value can write it down again.
@@ -6,6 +6,7 @@ figure has, `NaN`, a key that is given twice, half of a surrogate pair. Whoever 
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import tomllib
@@ -55,6 +56,14 @@ def toml_of(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError(f"lists and tables within each other: {DEEPEST} at most") from error
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line of CSV, without spaces around them; raises ValueError with one line, which names no file."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line]), [])]
+    except csv.Error as error:
+        raise ValueError(f"not CSV: {error}") from error
 
 
 def text_of(file: Path) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from outlast.foreign import cells_of
 from outlast.products.fit.rows import (
     PERCENTILE,
     WORKLOADS,
@@ -56,17 +55,24 @@ def from_csv(name: str, text: str, noise: Noise) -> list[Row]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
     if not lines:
         raise MeasuredError(f"{name}: nothing in it; the first line names the columns")
-    header = [cell.strip() for cell in next(csv.reader(io.StringIO(lines[0][1])))]
+    header = _cells(f"{name}, line {lines[0][0]}", lines[0][1])
     for column in header:
         _check_column(column, f"{name}, line {lines[0][0]}")
     rows = []
     for number, line in lines[1:]:
-        cells = [cell.strip() for cell in next(csv.reader(io.StringIO(line)))]
         place = f"{name}, line {number}"
+        cells = _cells(place, line)
         if len(cells) != len(header):
             raise MeasuredError(f"{place}: {len(cells)} fields, the header has {len(header)}")
         rows.append(from_fields(place, dict(zip(header, cells, strict=True)), noise))
     return rows
+
+
+def _cells(place: str, line: str) -> list[str]:
+    try:
+        return cells_of(line)
+    except ValueError as error:
+        raise MeasuredError(f"{place}: {error}") from error
 
 
 def _check_column(column: str, place: str) -> None:
