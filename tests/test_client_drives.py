@@ -73,4 +73,12 @@ def test_folding_is_named_where_writes_wait_for_it(tiny: Path) -> None:
     sentence = next(own for own in burst.sentences if own.about == "cache")
     assert "folded" not in sentence.text
     assert "folding limits" not in sentence.text
+    # All of it is in the cache, a part of it in superblocks that are not full.
+    assert sentence.figures["slc_cache.cached_share"] < 1
+    assert "took at least" in sentence.text and "all bits" not in sentence.text
+    direct = outlast.explain(
+        tiny, changes | {"device.slc_cache": cache | {"dynamic_size": "4MiB", "when_full": "direct"}}
+    )
+    sentence = next(own for own in direct.sentences if own.about == "cache")
+    assert "all bits of a cell at once" in sentence.text and "at least" not in sentence.text
     assert not [own for own in outlast.explain(tiny, WRITES).sentences if own.about == "cache"]
