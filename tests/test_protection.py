@@ -195,3 +195,25 @@ def test_the_report_has_a_part_on_parity() -> None:
     ):
         assert words in page
     assert 'id="protection"' not in render([sample_result()])
+
+
+def test_a_read_of_worn_out_flash_under_two_codes_costs_the_pages_on_which_they_meet() -> None:
+    """A failing member had all of its other line read, each of these again: the watch for livelocks ended the run."""
+    worn = {
+        "device.geometry": {"channels": 8, "dies_per_chip": 2, "blocks_per_plane": 24, "pages_per_block": 32},
+        "device.ftl": {"capacity": "16MiB", "mapping_unit": "16KiB"},
+        "device.protection": {"data": 15, "parity": 1, "block": 31},
+        "device.reliability": {
+            "chip": "tlc-72-layer",
+            "ecc": {"strength": 20},
+            "rereads": {"max_retries": 3},
+            "initial": {"pe_cycles": 8000, "age": "60d"},
+        },
+        "precondition.overwrite": "none",
+        "run.warm_up": "0s",
+        "workload.synthetic": {"read_percent": 100, "size": "16KiB", "queue_depth": 2, "requests": 6},
+    }
+    found = run(worn, base=str(SCENARIOS / "presets" / "demo.toml"))
+    assert found["host"]["failed"]["medium_error"] == 6
+    # Sixteen dies and 32 pages of a block, each sensed and then re-read three times.
+    assert 6 * 16 < found["flash"]["reads"] <= 6 * 16 * 32 * 4

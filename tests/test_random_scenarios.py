@@ -63,6 +63,11 @@ def test_a_drive_without_a_victim_whose_data_finds_a_place_is_read_only() -> Non
     assert judge(63507).violations == []
 
 
+def test_flash_worn_beyond_its_ecc_is_read_once_for_each_recovery_by_two_codes() -> None:
+    """Recoveries within recoveries read the same pages again and again: 4.3 million operations, all in vain."""
+    assert judge(3_000_556).violations == []
+
+
 def test_random_scenarios_are_refused_in_one_line_or_keep_every_law(first_seed: int, verdicts: list[Verdict]) -> None:
     kinds = [verdict.kind for verdict in verdicts]
     assert [(verdict.seed, own) for verdict in verdicts for own in verdict.violations] == []

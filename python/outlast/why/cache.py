@@ -20,8 +20,8 @@ def slc_cache(summary: dict[str, Any]) -> tuple[str, Figures] | None:
     names = ["slc_cache.cached_share"]
     folded, span = summary["write_amplification"]["fold"], summary["time"]["simulated_s"]
     passed = _passes_by(summary, cache)
-    share = percent(cache["cached_share"])
-    text = f"The SLC cache took {share if passed or cache['cached_share'] == 1 else f'at least {share}'} of what the host wrote"
+    least = "" if passed or cache["cached_share"] == 1 else "at least "
+    text = f"The SLC cache took {least}{percent(cache['cached_share'])} of what the host wrote"
     if passed:
         text += "; the rest was too much for it and was programmed with all bits of a cell at once"
     if folded:
