@@ -196,6 +196,17 @@ fn identifier_of(entry: &SubmissionEntry, facts: &NamespaceFacts, dword: u32) ->
     placement_identifiers::identifier_of(facts, entry.dword(12) >> DIRECTIVE_TYPE & 0xF, (dword >> 16) as u16)
 }
 
+/// The placement identifier that a command carries and its namespace does not have, if so.
+pub(crate) fn unknown_identifier(entry: &SubmissionEntry, facts: &NamespaceFacts) -> Option<u16> {
+    let dword = match entry.opcode() {
+        WRITE => entry.dword(13),
+        COPY => entry.dword(14),
+        _ => return None,
+    };
+    let value = (dword >> 16) as u16;
+    (identifier_of(entry, facts, dword).ok()? & placement::UNKNOWN_IDENTIFIER != 0).then_some(value)
+}
+
 /// A flush, which is one of the whole device: its buffer knows no namespaces. What takes no writes has nothing to flush.
 fn flush(is_writable: bool) -> CommandPlan {
     let request = is_writable.then_some(PlannedRequest::whole(PlannedOp::Flush));

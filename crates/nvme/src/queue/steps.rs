@@ -7,7 +7,7 @@ use crate::fabrics::{self, ConnectRequest};
 use crate::facts::EVENT_REQUESTS;
 use crate::io;
 use crate::status::NvmeStatus;
-use crate::target::ConnectedQueue;
+use crate::target::{ConnectedQueue, SharedLogs};
 
 impl HostQueue {
     /// Carries a command out, as far as it needs no device.
@@ -42,7 +42,29 @@ impl HostQueue {
             let has_cache = controller.features.has_write_cache();
             io::plan(entry, data, facts, has_cache).map(AdminStep::Device)
         });
-        step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)
+        let step = step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)?;
+        if is_io {
+            self.note_identifier(entry);
+        }
+        Ok(step)
+    }
+
+    /// Notes a write with a placement identifier that its namespace does not have, as an event of the handle that it goes through.
+    fn note_identifier(&self, entry: &SubmissionEntry) {
+        let Some(link) = &self.link else { return };
+        let Some((facts, placement)) =
+            link.facts.as_ref().and_then(|own| own.placement.as_ref().map(|found| (own, found)))
+        else {
+            return;
+        };
+        let Ok(namespace) = facts.namespace(entry.namespace()) else { return };
+        let first =
+            namespace.identifiers.first().and_then(|&first| placement.handles.get(usize::from(first)));
+        if let Some((value, &handle)) = io::unknown_identifier(entry, namespace).zip(first) {
+            let work =
+                |logs: &mut SharedLogs| logs.placement.note_invalid(handle, (entry.namespace(), value));
+            self.target.with_logs(link.key, work);
+        }
     }
 
     fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
