@@ -207,6 +207,15 @@ pub(crate) fn unknown_identifier(entry: &SubmissionEntry, facts: &NamespaceFacts
     (identifier_of(entry, facts, dword).ok()? & placement::UNKNOWN_IDENTIFIER != 0).then_some(value)
 }
 
+/// Placement identifiers of the namespace whose handles a command updates.
+pub(crate) fn updated_identifiers<'a>(
+    entry: &SubmissionEntry,
+    data: &'a [u8],
+) -> impl Iterator<Item = u16> + use<'a> {
+    let data = if entry.opcode() == MANAGEMENT_SEND { data } else { &[] };
+    data.chunks_exact(2).map(|place| u16_at(place, 0))
+}
+
 /// A flush, which is one of the whole device: its buffer knows no namespaces. What takes no writes has nothing to flush.
 fn flush(is_writable: bool) -> CommandPlan {
     let request = is_writable.then_some(PlannedRequest::whole(PlannedOp::Flush));

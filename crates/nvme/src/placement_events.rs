@@ -1,6 +1,6 @@
 //! Events of flexible data placement: which are recorded, and the log of them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::bytes::put;
 use crate::device::PlacementReport;
@@ -9,9 +9,11 @@ use crate::placement_identifiers::only_namespace;
 
 /// Types of events: a reclaim unit not fully written, its time limit exceeded, handles modified by a reset, an invalid placement identifier, media reallocated, a handle
 /// modified implicitly.
-pub(crate) const EVENT_TYPES: [u8; 6] = [0x00, 0x01, 0x02, INVALID_IDENTIFIER, 0x80, 0x81];
+pub(crate) const EVENT_TYPES: [u8; 6] = [NOT_FULLY_WRITTEN, 0x01, 0x02, INVALID_IDENTIFIER, 0x80, 0x81];
 /// Those that the device counts, in the order of [`PlacementReport::events`].
-const COUNTED: [u8; 5] = [0x00, 0x01, 0x02, 0x80, 0x81];
+const COUNTED: [u8; 5] = [NOT_FULLY_WRITTEN, 0x01, 0x02, 0x80, 0x81];
+/// Of a handle that its host has updated.
+const NOT_FULLY_WRITTEN: u8 = 0x00;
 const INVALID_IDENTIFIER: u8 = 0x03;
 /// Types from here on are events of the controller, the others of the host.
 const CONTROLLER_EVENTS: u8 = 0x80;
@@ -70,6 +72,8 @@ pub(crate) struct PlacementEventLog {
     seen: Vec<[u64; COUNTED.len()]>,
     /// Writes with an identifier that their namespace does not have: its number, and the identifier.
     invalid: VecDeque<(u32, u16)>,
+    /// By which namespace and identifier handles were updated since the last look, by handle and reclaim group; absent of one that was by several.
+    updates: BTreeMap<(u16, u16), Option<(u32, u16)>>,
     events: VecDeque<PlacementEvent>,
 }
 
@@ -109,6 +113,14 @@ impl PlacementEventLog {
         }
     }
 
+    /// Notes that a host updates the handle of reclaim unit `unit`, a handle in a reclaim group: `by` has the number of the namespace and the identifier.
+    pub(crate) fn note_update(&mut self, unit: (u16, u16), by: (u32, u16)) {
+        let noted = self.updates.entry(unit).or_insert(Some(by));
+        if *noted != Some(by) {
+            *noted = None;
+        }
+    }
+
     /// Records what has happened since the last call. Which of several reclaim units had more events than the log has entries is not known: they share these.
     fn note(&mut self, facts: &SubsystemFacts, report: &PlacementReport) {
         let groups = facts.namespaces.first().map_or(1, |own| usize::from(own.reclaim_groups.max(1)));
@@ -119,7 +131,8 @@ impl PlacementEventLog {
             for ((kind, seen), &count) in COUNTED.into_iter().zip(seen).zip(counts) {
                 let times = count.saturating_sub(std::mem::replace(seen, count)).min(LOG_ENTRIES as u64);
                 if times != 0 && self.enabled.contains(&(handle, kind)) {
-                    let identifier = only_namespace(facts, handle, group);
+                    let updated = self.updates.get(&(handle, group)).filter(|_| kind == NOT_FULLY_WRITTEN);
+                    let identifier = updated.copied().unwrap_or_else(|| only_namespace(facts, handle, group));
                     let location = Some((group, handle));
                     new.push((
                         times,
@@ -128,6 +141,7 @@ impl PlacementEventLog {
                 }
             }
         }
+        self.updates.clear();
         // Types in their order, and the latest of each at the end.
         new.sort_by_key(|(_, event)| event.kind);
         let most = new.iter().map(|&(times, _)| times).max().unwrap_or(0);
@@ -261,6 +275,24 @@ mod tests {
         assert_eq!(events(&own), [(0, 7, 0, 1, 1, 1), (0, 4, 0, 0, 0, 0), (0, 7, 0, 1, 1, 1)]);
         assert_eq!(own[64 + 3], 1 << 7, "the group is the upper bit of the identifier");
         assert_eq!(events(&log.page(&facts, &counts, false)), [(0x80, 7, 0, 1, 0, 1)]);
+    }
+
+    #[test]
+    fn an_update_is_of_the_namespace_that_asked_for_it_if_only_one_did() {
+        let mut log = PlacementEventLog::default();
+        let facts = facts(1, &[&[0, 1], &[1, 0]]);
+        for handle in [0, 1] {
+            log.enable(&facts, &report(&[]), handle, (&[0x00, 0x80], true));
+        }
+        log.note_update((0, 0), (2, 1));
+        log.note_update((1, 0), (1, 1));
+        log.note_update((1, 0), (2, 0));
+        let counts = report(&[[1, 0, 0, 1, 0], [2, 0, 0, 0, 0]]);
+        let own = log.page(&facts, &counts, true);
+        assert_eq!(events(&own), [(0, 4, 0, 0, 0, 1), (0, 7, 1, 2, 0, 0), (0, 4, 0, 0, 0, 1)]);
+        assert_eq!(events(&log.page(&facts, &counts, false)), [(0x80, 4, 0, 0, 0, 0)]);
+        let later = report(&[[2, 0, 0, 1, 0], [2, 0, 0, 0, 0]]);
+        assert_eq!(events(&log.page(&facts, &later, true))[3..], [(0, 4, 0, 0, 0, 0)], "asked for before");
     }
 
     #[test]
