@@ -151,7 +151,12 @@ def trace_convert(
     settings: str, to: str, output: str, progress: Callable[[float], bool | None] | None = None
 ) -> int: ...
 def fio_log(
-    settings: str, capacity: int, seed: int | None, latency_ns: int, most: int
+    settings: str,
+    capacity: int,
+    seed: int | None,
+    latency_ns: int,
+    most: int,
+    zones: tuple[int, int, int, int, int] | None = None,
 ) -> tuple[list[tuple[int, int, str, int, int]], list[tuple[str, int | None, int | None]]]: ...
 def fio_files(settings: str) -> list[str]: ...
 def fio_variables(text: str) -> list[str]: ...

@@ -47,13 +47,15 @@ pub(crate) struct HandleTable {
     /// Superblocks in a reclaim unit.
     #[persist(skip)]
     per_unit: u32,
-    /// Reclaim units that the drive had handles leave before they were full.
-    left: u64,
-    /// Superblocks that units were moved out of and that were erased then: what `NVMe` reports as media reallocated.
-    reallocated: u64,
-    /// True for a superblock that units have been moved out of since it was opened.
+    /// Reclaim units that the drive had each handle leave before they were full.
     #[persist(each)]
-    is_moved: Vec<bool>,
+    left: Vec<u64>,
+    /// Superblocks that units were moved out of and that were erased then, by the handle of the first of these units: what `NVMe` reports as media reallocated.
+    #[persist(each)]
+    reallocated: Vec<u64>,
+    /// Handle of the first unit that has been moved out of each superblock since it was opened.
+    #[persist(each)]
+    first_moved: Vec<u8>,
 }
 
 impl HandleTable {
@@ -66,16 +68,16 @@ impl HandleTable {
                 counts: vec![HandleCounts::default(); streams.hosts().len()],
                 in_unit: vec![0; streams.hosts().len()],
                 per_unit: streams.unit_superblocks(),
-                left: 0,
-                reallocated: 0,
-                is_moved: vec![false; to_length(superblocks.into())],
+                left: vec![0; streams.hosts().len()],
+                reallocated: vec![0; streams.hosts().len()],
+                first_moved: vec![NO_HANDLE; to_length(superblocks.into())],
             })
         })
     }
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.of_slot.len() + self.is_moved.len()
+        self.of_slot.len() + self.first_moved.len()
     }
 
     /// Value of [`HandleTable::bytes`] when it is built on `layout`.
@@ -95,7 +97,10 @@ impl HandleTable {
         self.of_slot[to] = handle;
         if let Some(counts) = self.counts.get_mut(usize::from(handle)) {
             counts.moved_units += 1;
-            self.is_moved[layout.superblock_of(from).0 as usize] = true;
+            let first = &mut self.first_moved[layout.superblock_of(from).0 as usize];
+            if *first == NO_HANDLE {
+                *first = handle;
+            }
         }
     }
 
@@ -124,11 +129,12 @@ impl HandleTable {
 
     /// The drive has closed the open superblock of `stream`. If it was the last of a reclaim unit, its handle refers to another one.
     pub(crate) fn record_closing(&mut self, stream: Stream) {
-        if let Some(in_unit) = self.in_unit.get_mut(usize::from(stream.0))
+        let handle = usize::from(stream.0);
+        if let Some((in_unit, left)) = self.in_unit.get_mut(handle).zip(self.left.get_mut(handle))
             && *in_unit >= self.per_unit
         {
             *in_unit = 0;
-            self.left += 1;
+            *left += 1;
         }
     }
 
@@ -138,14 +144,17 @@ impl HandleTable {
         (in_unit != 0).then(|| self.per_unit.saturating_sub(in_unit))
     }
 
-    /// Reclaim units that the drive had handles leave before they were full.
-    pub(crate) fn left(&self) -> u64 {
-        self.left
+    /// Reclaim units that the drive had each handle leave before they were full.
+    pub(crate) fn left(&self) -> &[u64] {
+        &self.left
     }
 
     /// Superblock number `superblock` has been erased.
     pub(crate) fn record_erasure(&mut self, superblock: usize) {
-        self.reallocated += u64::from(std::mem::take(&mut self.is_moved[superblock]));
+        let handle = std::mem::replace(&mut self.first_moved[superblock], NO_HANDLE);
+        if let Some(reallocated) = self.reallocated.get_mut(usize::from(handle)) {
+            *reallocated += 1;
+        }
     }
 
     /// Counts by handle.
@@ -153,9 +162,9 @@ impl HandleTable {
         &self.counts
     }
 
-    /// Superblocks that units were moved out of and that were erased then.
-    pub(crate) fn reallocated(&self) -> u64 {
-        self.reallocated
+    /// Superblocks that units were moved out of and that were erased then, by the handle of the first of these units.
+    pub(crate) fn reallocated(&self) -> &[u64] {
+        &self.reallocated
     }
 
     /// The handle of the unit in `slot`; `None` of one that is not the host's.

@@ -108,10 +108,10 @@ pub struct PlacementReport {
     pub media_bytes_written: u64,
     /// Bytes erased.
     pub media_bytes_erased: u64,
-    /// Events by type, in the order of their codes: reclaim units not fully written, those over their time limit, handles that a reset has modified, writes with an invalid
-    /// placement identifier, reclaim units whose data was moved, handles that the device has modified.
-    pub events: [u64; 6],
-    /// Bytes that still fit into the reclaim unit of each handle of the configuration in each reclaim group: first the first handle in all groups.
+    /// Events of the reclaim unit of each handle of the configuration in each reclaim group, first the first handle in all groups; by type, in the order of their codes: reclaim units
+    /// not fully written, those over their time limit, handles that a reset has modified, reclaim units whose data was moved, handles that the device has modified.
+    pub events: Vec<[u64; 5]>,
+    /// Bytes that still fit into the reclaim unit of each handle in each reclaim group, in the same order.
     pub remaining_bytes: Vec<u64>,
     /// Seconds until each handle leaves its reclaim unit for the time limit of that, in the same order; empty without a limit, 0 where none is begun.
     pub remaining_s: Vec<u32>,

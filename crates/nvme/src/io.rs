@@ -196,6 +196,26 @@ fn identifier_of(entry: &SubmissionEntry, facts: &NamespaceFacts, dword: u32) ->
     placement_identifiers::identifier_of(facts, entry.dword(12) >> DIRECTIVE_TYPE & 0xF, (dword >> 16) as u16)
 }
 
+/// The placement identifier that a command carries and its namespace does not have, if so.
+pub(crate) fn unknown_identifier(entry: &SubmissionEntry, facts: &NamespaceFacts) -> Option<u16> {
+    let dword = match entry.opcode() {
+        WRITE => entry.dword(13),
+        COPY => entry.dword(14),
+        _ => return None,
+    };
+    let value = (dword >> 16) as u16;
+    (identifier_of(entry, facts, dword).ok()? & placement::UNKNOWN_IDENTIFIER != 0).then_some(value)
+}
+
+/// Placement identifiers of the namespace whose handles a command updates.
+pub(crate) fn updated_identifiers<'a>(
+    entry: &SubmissionEntry,
+    data: &'a [u8],
+) -> impl Iterator<Item = u16> + use<'a> {
+    let data = if entry.opcode() == MANAGEMENT_SEND { data } else { &[] };
+    data.chunks_exact(2).map(|place| u16_at(place, 0))
+}
+
 /// A flush, which is one of the whole device: its buffer knows no namespaces. What takes no writes has nothing to flush.
 fn flush(is_writable: bool) -> CommandPlan {
     let request = is_writable.then_some(PlannedRequest::whole(PlannedOp::Flush));

@@ -1,6 +1,6 @@
 //! Placement identifiers: a placement handle of the namespace, and of several reclaim groups one in the upper bits.
 
-use crate::facts::NamespaceFacts;
+use crate::facts::{NamespaceFacts, SubsystemFacts};
 use crate::placement::{DIRECTIVE, UNKNOWN_IDENTIFIER};
 use crate::status::NvmeStatus;
 
@@ -33,6 +33,19 @@ pub(crate) fn known(facts: &NamespaceFacts, value: u16) -> Option<u16> {
 /// The device's placement identifier of the namespace's placement handle `handle`, in the first reclaim group.
 pub(crate) fn of_handle(facts: &NamespaceFacts, handle: u16) -> Option<u16> {
     facts.identifiers.get(usize::from(handle) * usize::from(facts.reclaim_groups)).copied()
+}
+
+/// Number and placement identifier of the namespace that may write through handle `handle` in reclaim group `group`; `None` if none may, or several.
+pub(crate) fn only_namespace(facts: &SubsystemFacts, handle: u16, group: u16) -> Option<(u32, u16)> {
+    let handles = &facts.placement.as_ref()?.handles;
+    let of_handle = |identifier: u16| handles.get(usize::from(identifier)) == Some(&handle);
+    let mut found = (1..).zip(&facts.namespaces).filter_map(|(number, own)| {
+        let groups = usize::from(own.reclaim_groups.max(1));
+        let of_place = |(place, &own): (usize, &u16)| of_handle(own) && place % groups == usize::from(group);
+        let place = own.identifiers.iter().enumerate().find(|&own| of_place(own));
+        place.map(|(place, _)| (number, value_at(own, place)))
+    });
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// The device's identifier for a write with this directive and value; with one that the namespace does not have, that of its first handle, marked.

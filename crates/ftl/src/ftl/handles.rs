@@ -49,13 +49,13 @@ impl<'a> HandlesView<'a> {
         self.table?.unopened(stream)
     }
 
-    /// Reclaim units that handles left before they were full since the drive closed a superblock.
-    pub fn left(self) -> u64 {
-        self.table.map_or(0, HandleTable::left)
+    /// Reclaim units that each handle left before they were full since the drive closed a superblock.
+    pub fn left(self) -> &'a [u64] {
+        self.table.map_or(&[], HandleTable::left)
     }
 
-    /// Superblocks out of which units of the host were moved, and that were erased then.
-    pub fn reallocated(self) -> u64 {
-        self.table.map_or(0, HandleTable::reallocated)
+    /// Superblocks out of which units of the host were moved, and that were erased then, by the handle of the first of these units.
+    pub fn reallocated(self) -> &'a [u64] {
+        self.table.map_or(&[], HandleTable::reallocated)
     }
 }

@@ -28,7 +28,8 @@ impl HostQueue {
             PlanEnd::PlacementStatistics(request) => request.part(&placement::statistics(report)),
             PlanEnd::PlacementEvents(request) => {
                 let is_host = request.parameter & 1 != 0;
-                logs(&mut |logs| logs.placement.page(report, is_host)).and_then(|page| request.part(&page))
+                logs(&mut |logs| logs.placement.page(&facts, report, is_host))
+                    .and_then(|page| request.part(&page))
             }
             PlanEnd::EnduranceGroup(request) => {
                 let health = health.unwrap_or_else(|| Box::new([0; HEALTH_BYTES]));
@@ -52,7 +53,7 @@ impl HostQueue {
                 };
             }
             PlanEnd::EnableEvents { handle, kinds, is_enabled } => logs(&mut |logs| {
-                logs.placement.enable(report, handle, &kinds, is_enabled);
+                logs.placement.enable(&facts, report, handle, (&kinds, is_enabled));
                 Vec::new()
             }),
             _ => Ok(Vec::new()),

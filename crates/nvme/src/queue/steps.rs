@@ -6,8 +6,9 @@ use crate::entry::SubmissionEntry;
 use crate::fabrics::{self, ConnectRequest};
 use crate::facts::EVENT_REQUESTS;
 use crate::io;
+use crate::placement_identifiers;
 use crate::status::NvmeStatus;
-use crate::target::ConnectedQueue;
+use crate::target::{ConnectedQueue, SharedLogs};
 
 impl HostQueue {
     /// Carries a command out, as far as it needs no device.
@@ -42,7 +43,38 @@ impl HostQueue {
             let has_cache = controller.features.has_write_cache();
             io::plan(entry, data, facts, has_cache).map(AdminStep::Device)
         });
-        step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)
+        let step = step.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(plain)?;
+        if is_io {
+            self.note_identifiers(entry, data);
+        }
+        Ok(step)
+    }
+
+    /// Notes by which identifiers a command writes or updates handles, as far as events will name them.
+    fn note_identifiers(&self, entry: &SubmissionEntry, data: &[u8]) {
+        let Some((link, facts)) = self.link.as_ref().and_then(|link| Some((link, link.facts.as_ref()?)))
+        else {
+            return;
+        };
+        let (Some(placement), Ok(namespace)) = (&facts.placement, facts.namespace(entry.namespace())) else {
+            return;
+        };
+        let number = entry.namespace();
+        let handle_of = |identifier: u16| placement.handles.get(usize::from(identifier)).copied();
+        let first = namespace.identifiers.first().and_then(|&first| handle_of(first));
+        // A write with an identifier that its namespace does not have goes through the first handle.
+        if let Some((value, handle)) = io::unknown_identifier(entry, namespace).zip(first) {
+            let work = |logs: &mut SharedLogs| logs.placement.note_invalid(handle, (number, value));
+            self.target.with_logs(link.key, work);
+        }
+        for value in io::updated_identifiers(entry, data) {
+            let own = placement_identifiers::known(namespace, value);
+            if let Some((own, handle)) = own.and_then(|own| Some((own, handle_of(own)?))) {
+                let unit = (handle, own % namespace.reclaim_groups.max(1));
+                let work = |logs: &mut SharedLogs| logs.placement.note_update(unit, (number, value));
+                self.target.with_logs(link.key, work);
+            }
+        }
     }
 
     fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {

@@ -15,6 +15,9 @@ pub(crate) struct PlacementReport {
     pub(crate) statistics: PlacementStatistics,
     /// Events by type.
     pub(crate) events: PlacementEvents,
+    /// Those of each handle in each reclaim group: first those of the first handle.
+    #[serde(skip)]
+    pub(crate) events_by_unit: Vec<PlacementEvents>,
     /// Reclaim unit handles of the enabled configuration, in order.
     pub(crate) handles: Vec<HandleState>,
     /// Reclaim groups, in order; absent where there is one.
@@ -111,6 +114,7 @@ impl ServedDevice {
             now_ns: self.now.0,
             statistics: view.statistics(),
             events: view.events(),
+            events_by_unit: view.events_by_unit(),
             handles: handles.collect(),
             groups: groups.collect(),
         })

@@ -10,6 +10,7 @@ use outlast_nvme::{
 };
 use outlast_nvme_tcp::TcpConnection;
 use outlast_settings::placement::UNKNOWN_IDENTIFIER;
+use outlast_ssd::PlacementEvents;
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 use super::{whole_seconds, zones};
@@ -167,20 +168,22 @@ fn device_answer(reply: BlockReply) -> DeviceAnswer {
 }
 
 fn placement_report(report: &crate::device::PlacementReport) -> PlacementReport {
-    let (statistics, events) = (report.statistics, report.events);
+    let statistics = report.statistics;
+    let events = |own: &PlacementEvents| {
+        [
+            own.reclaim_unit_not_fully_written,
+            own.reclaim_unit_time_limit_exceeded,
+            own.reset_modified_handles,
+            own.media_reallocated,
+            own.implicitly_modified_handle,
+        ]
+    };
     PlacementReport {
         now_ms: report.now_ns / 1_000_000,
         host_bytes_written: statistics.host_bytes_written,
         media_bytes_written: statistics.media_bytes_written,
         media_bytes_erased: statistics.media_bytes_erased,
-        events: [
-            events.reclaim_unit_not_fully_written,
-            events.reclaim_unit_time_limit_exceeded,
-            events.reset_modified_handles,
-            events.invalid_placement_identifier,
-            events.media_reallocated,
-            events.implicitly_modified_handle,
-        ],
+        events: report.events_by_unit.iter().map(events).collect(),
         remaining_bytes: report.units().map(|unit| unit.remaining_bytes).collect(),
         remaining_s: report
             .units()

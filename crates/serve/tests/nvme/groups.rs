@@ -45,9 +45,21 @@ fn an_identifier_names_a_group_in_its_upper_bits() {
     io.run(WireCommand::write(0, bytes(8, 4), false).placed(0)).unwrap();
     assert_eq!(report(&served)["groups"][1]["valid_bytes"], 0);
     assert_eq!(io.run(WireCommand::read(0, 8)).unwrap().1, bytes(8, 4));
-    io.run(WireCommand::update_handles(&[1 | 1 << 15])).unwrap();
+    // Events of the second placement handle are recorded.
+    admin.run(WireCommand::new(0x09, 1, [0x1E, 1 << 16 | 1, 1, 0, 0, 0]).with_data(vec![0])).unwrap();
+    io.run(WireCommand::write(24, bytes(8, 5), false).placed(1 | group as u16)).unwrap();
+    io.run(WireCommand::update_handles(&[1 | 1 << 15, 0])).unwrap();
     let after = status(&mut io);
     assert_eq!([after[2].2, after[3].2], [left, 0], "the update is of one group");
+    let page = admin.run(WireCommand::group_log(0x23, 64 * 4, 1)).unwrap().1;
+    assert_eq!(page[0], 1, "that of the first placement handle is not enabled");
+    let event = &page[64..];
+    assert_eq!(
+        (event[0], event[1], word(event, 2), event[12]),
+        (0, 7, 1 | group, 1),
+        "type, flags, PID, NSID"
+    );
+    assert_eq!((word(event, 32), word(event, 34)), (1, 0), "RGID, RUHID");
     assert_eq!(io.run(WireCommand::update_handles(&[2])).unwrap_err(), 0x002, "no such placement handle");
-    assert_eq!(report(&served)["events"]["reclaim_unit_not_fully_written"], 1);
+    assert_eq!(report(&served)["events"]["reclaim_unit_not_fully_written"], 2);
 }

@@ -205,6 +205,14 @@ fn a_handle_update_gives_an_empty_reclaim_unit_and_events_are_logged_once_enable
     io.run(WireCommand::update_handles(&[0])).unwrap();
     io.run(WireCommand::flush()).unwrap();
     assert_eq!(events(&mut admin), [0, 3]);
+    let page = admin.run(WireCommand::group_log(0x23, 64 * 3, 1)).unwrap().1;
+    let fields = |event: &[u8]| (event[1], word(event, 2), event[12], word(event, 32), word(event, 34));
+    assert_eq!(
+        fields(&page[64..]),
+        (7, 0, 1, 0, 2),
+        "flags, PID, NSID, RGID, RUHID of the unit that was left"
+    );
+    assert_eq!(fields(&page[128..]), (3, 9, 1, 0, 0), "the identifier that there is not");
     assert_eq!(report(&served)["events"]["reclaim_unit_not_fully_written"], 1);
     assert_eq!(io.run(WireCommand::update_handles(&[0, 2])).unwrap_err(), 0x002, "no such placement handle");
     assert_eq!(report(&served)["events"]["reclaim_unit_not_fully_written"], 1, "and none was updated");

@@ -1,6 +1,7 @@
 //! Reclaim unit handles: which reclaim units they leave before these are full, at the host's wish, for their time limit or for a loss of power, and identifiers that the namespace does
 //! not have.
 
+use crate::inspect::PlacementEvents;
 use crate::ssd::Ssd;
 use outlast_controller::{CoreContext, Cores, Due};
 use outlast_device::PlacementId;
@@ -14,6 +15,17 @@ struct UnitClock {
     /// Reclaim units that it had opened there.
     units: u64,
     since: Nanos,
+}
+
+/// Reclaim units that a handle left in a reclaim group before they were full, over the drive's life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, outlast_persist::Persist)]
+struct LeftUnits {
+    /// As the host wished.
+    at_wish: u64,
+    /// For their time limit.
+    over_time: u64,
+    /// For a loss of power.
+    at_reset: u64,
 }
 
 /// Placement identifiers of the host's namespace, time limits, and events over the drive's life.
@@ -30,10 +42,11 @@ pub(crate) struct HostHandles {
     limit: Nanos,
     #[persist(fixed)]
     cores: u64,
+    #[persist(fixed)]
+    groups: u64,
     invalid_identifiers: u64,
-    not_fully_written: u64,
-    over_time: u64,
-    reset: u64,
+    /// By handle, and by reclaim group.
+    left: Vec<LeftUnits>,
     /// By core, and by handle.
     clocks: Vec<UnitClock>,
 }
@@ -41,18 +54,27 @@ pub(crate) struct HostHandles {
 impl HostHandles {
     pub(crate) fn new(config: Option<&PlacementConfig>, cores: usize) -> Self {
         let limit = config.and_then(PlacementConfig::time_limit);
-        let limited = limit.and(config).map_or(0, |own| own.handles().len());
+        let handles = config.map_or(0, |own| own.handles().len());
+        let limited = if limit.is_some() { handles } else { 0 };
+        let groups = config.map_or(1, |own| usize::from(own.reclaim_groups()));
         Self {
             identifiers: config.map_or(0, |own| own.identifiers().len() as u64),
             limited: limited as u64,
             limit: limit.unwrap_or_default(),
             cores: cores as u64,
+            groups: groups as u64,
+            left: vec![LeftUnits::default(); handles * groups],
             clocks: vec![UnitClock::default(); cores * limited],
             ..Self::default()
         }
     }
 
     fn check_restored(&self) -> Result<(), String> {
+        let handles = self.left.len() as u64;
+        if !handles.is_multiple_of(self.groups) || self.limited != 0 && self.limited * self.groups != handles
+        {
+            return Err(format!("{handles} reclaim units are counted in {} groups", self.groups));
+        }
         match self.cores.checked_mul(self.limited) {
             Some(clocks) if clocks == self.clocks.len() as u64 => Ok(()),
             _ => Err(format!("{} reclaim units have a time limit", self.clocks.len())),
@@ -90,34 +112,37 @@ impl HostHandles {
         if self.identifiers == 0 {
             return;
         }
-        let mut was_begun = false;
-        let own = context.groups().map(|groups| groups.cores(groups.named(identifier.0, UNKNOWN_IDENTIFIER)));
+        let group = context.groups().map_or(0, |groups| groups.named(identifier.0, UNKNOWN_IDENTIFIER));
+        let own = context.groups().map(|groups| groups.cores(group));
         let own: Vec<CoreId> = own.map_or_else(|| cores.indices().collect(), Iterator::collect);
+        let mut begun = None;
         for id in own {
             let stream = cores[id].ftl().streams().host(identifier.0, 0);
-            was_begun |= leave_unit(now, (&mut *cores, &mut *context), id, stream);
+            if leave_unit(now, (&mut *cores, &mut *context), id, stream) {
+                begun = Some(stream);
+            }
         }
-        self.not_fully_written += u64::from(was_begun);
+        if let Some(left) = begun.and_then(|stream| self.left_of(stream, group)) {
+            left.at_wish += 1;
+        }
+    }
+
+    fn left_of(&mut self, stream: Stream, group: u16) -> Option<&mut LeftUnits> {
+        self.left.get_mut(usize::from(stream.0) * self.groups as usize + usize::from(group))
+    }
+
+    /// Adds the reclaim units that handle `handle` left in group `group` to `events`.
+    pub(crate) fn add_left(&self, handle: usize, group: u16, events: &mut PlacementEvents) {
+        if let Some(left) = self.left.get(handle * self.groups as usize + usize::from(group)) {
+            events.reclaim_unit_not_fully_written += left.at_wish;
+            events.reclaim_unit_time_limit_exceeded += left.over_time;
+            events.reset_modified_handles += left.at_reset;
+        }
     }
 
     /// Writes with an identifier that the namespace does not have.
     pub(crate) fn invalid_identifiers(&self) -> u64 {
         self.invalid_identifiers
-    }
-
-    /// Reclaim units that a handle left before they were full, as the host wished.
-    pub(crate) fn not_fully_written(&self) -> u64 {
-        self.not_fully_written
-    }
-
-    /// Reclaim units that a handle left for their time limit.
-    pub(crate) fn over_time(&self) -> u64 {
-        self.over_time
-    }
-
-    /// Handles that referred to another reclaim unit after a loss of power.
-    pub(crate) fn reset(&self) -> u64 {
-        self.reset
     }
 
     fn clock(&mut self, core: CoreId, stream: Stream) -> Option<&mut UnitClock> {
@@ -184,7 +209,10 @@ impl Ssd {
                 match self.unit_ends(core, stream) {
                     Some(ends) if ends <= now => {
                         leave_unit(now, (&mut self.cores, &mut self.context), core, stream);
-                        self.handles.over_time += 1;
+                        let group = self.context.groups().map_or(0, |groups| groups.group_of(core));
+                        if let Some(left) = self.handles.left_of(stream, group) {
+                            left.over_time += 1;
+                        }
                     }
                     Some(ends) => next = next.min(ends),
                     None => {}
@@ -213,16 +241,20 @@ impl Ssd {
         self.cores.indices().map(of).collect()
     }
 
-    /// Counts the handles that refer to other reclaim units than before a loss of power, when `before` were open.
+    /// Counts the handles that refer to other reclaim units than before a loss of power, when `before` were open, in each reclaim group.
     pub(crate) fn note_reset_units(&mut self, before: &[Vec<Option<SuperblockId>>]) {
         let after = self.open_units();
-        let handles = before.first().map_or(0, Vec::len);
-        let is_changed = |&handle: &usize| {
-            before
-                .iter()
-                .zip(&after)
-                .any(|(before, after)| before[handle].is_some_and(|open| after[handle] != Some(open)))
-        };
-        self.handles.reset += (0..handles).filter(is_changed).count() as u64;
+        let per_group = before.len() / self.handles.groups as usize;
+        let groups = before.chunks(per_group.max(1)).zip(after.chunks(per_group.max(1)));
+        for (group, (before, after)) in (0..).zip(groups) {
+            for handle in 0..before.first().map_or(0, Vec::len) {
+                let mut cores = before.iter().zip(after);
+                let is_changed = cores
+                    .any(|(before, after)| before[handle].is_some_and(|open| after[handle] != Some(open)));
+                if let Some(left) = self.handles.left_of(Stream(handle as u8), group) {
+                    left.at_reset += u64::from(is_changed);
+                }
+            }
+        }
     }
 }

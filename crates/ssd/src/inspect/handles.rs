@@ -162,13 +162,28 @@ impl<'a> PlacementView<'a> {
 
     /// Events over the drive's life.
     pub fn events(self) -> PlacementEvents {
-        PlacementEvents {
-            reclaim_unit_not_fully_written: self.0.handles.not_fully_written(),
-            invalid_placement_identifier: self.0.handles.invalid_identifiers(),
-            reclaim_unit_time_limit_exceeded: self.0.handles.over_time(),
-            reset_modified_handles: self.0.handles.reset(),
-            implicitly_modified_handle: self.cores().map(HandlesView::left).sum(),
-            media_reallocated: self.cores().map(HandlesView::reallocated).sum(),
+        let mut events: PlacementEvents = self.events_by_unit().into_iter().sum();
+        events.invalid_placement_identifier = self.0.handles.invalid_identifiers();
+        events
+    }
+
+    /// Events over the drive's life by the reclaim unit that they are of: first those of the first handle in each reclaim group. An identifier that the namespace does not
+    /// have is of none.
+    pub fn events_by_unit(self) -> Vec<PlacementEvents> {
+        let handles = self.0.ftls().next().map_or(0, |ftl| HandlesView::of(ftl).counts().len());
+        let units = (0..handles).flat_map(|handle| (0..self.group_count()).map(move |group| (handle, group)));
+        units.map(|(handle, group)| self.events_of(handle, group)).collect()
+    }
+
+    /// Events of handle `handle` in group `group`.
+    fn events_of(self, handle: usize, group: u16) -> PlacementEvents {
+        let mut events = PlacementEvents::default();
+        self.0.handles.add_left(handle, group, &mut events);
+        for core in self.cores_of(group) {
+            let view = HandlesView::of(self.0.cores[core].ftl());
+            events.implicitly_modified_handle += view.left().get(handle).copied().unwrap_or(0);
+            events.media_reallocated += view.reallocated().get(handle).copied().unwrap_or(0);
         }
+        events
     }
 }
