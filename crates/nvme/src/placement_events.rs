@@ -11,10 +11,12 @@ pub(crate) const EVENT_TYPES: [u8; 6] = [0x00, 0x01, 0x02, 0x03, 0x80, 0x81];
 /// Types from here on are events of the controller, the others of the host.
 const CONTROLLER_EVENTS: u8 = 0x80;
 
-/// Most events that the log has, of the host and of the controller each.
-const LOG_ENTRIES: usize = 63;
 /// Length of the head of the log and of each event, in bytes.
 const ENTRY_BYTES: usize = 64;
+/// Length of the log, whatever it has, in bytes.
+const LOG_BYTES: usize = 4096;
+/// Most events that the log has, of the host and of the controller each.
+const LOG_ENTRIES: usize = LOG_BYTES / ENTRY_BYTES - 1;
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,7 @@ impl PlacementEventLog {
         }
         let count = (page.len() / ENTRY_BYTES - 1) as u32;
         put(&mut page, 0, &count.to_le_bytes());
+        page.resize(LOG_BYTES, 0);
         page
     }
 }
@@ -106,7 +109,7 @@ mod tests {
         assert_eq!(log.supported(1), [0x00, 1, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 1, 0x81, 0]);
         assert_eq!(log.supported(0), [0x00, 0, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 0, 0x81, 0]);
         let page = log.page(&report([8, 0, 0, 9, 200, 0]), true);
-        assert_eq!((page.len(), page[0], page[64], page[68]), (64 * 3, 2, 0x00, 7));
+        assert_eq!((page.len(), page[0], page[64], page[68]), (4096, 2, 0x00, 7));
         let page = log.page(&report([8, 0, 0, 9, 200, 0]), false);
         assert_eq!((page.len(), page[0], page[64]), (64 * 64, 63, 0x80));
         log.enable(&report([9, 0, 0, 9, 200, 0]), 1, &[0x00], false);

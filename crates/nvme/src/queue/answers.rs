@@ -73,6 +73,11 @@ impl HostQueue {
     fn end(&mut self, running: RunningCommand, failure: Option<DeviceFailure>) {
         self.held -= running.cost();
         let entry = running.entry;
+        if let (PlanEnd::ShutDown, Some(link)) = (&running.plan.end, &self.link) {
+            // A drive that cannot be flushed does not keep its host from leaving.
+            self.target.with(link.key, |controller| controller.properties.shut_down());
+            return self.succeed(entry.command_id(), 0, Vec::new());
+        }
         if let Some(failure) = failure {
             // A Copy that still reads has another end.
             let is_write = entry.opcode() & 3 == 1
