@@ -1,7 +1,7 @@
 //! Commands at the edges of what they may name: logs, namespaces, blocks. What is refused changes nothing.
 
 use crate::initiator::{LinkWishes, WireCommand};
-use crate::memory::{BLOCKS, MemoryTarget};
+use crate::memory::{BLOCKS, MemoryTarget, facts};
 
 const PLAIN: LinkWishes =
     LinkWishes { header_digest: false, data_digest: false, alignment: 0, in_capsule: 8192, piece: 0 };
@@ -271,7 +271,8 @@ fn data_may_begin_at_an_offset_into_the_capsule() {
 
 #[test]
 fn a_namespace_that_takes_no_writes_is_read_and_refuses_every_change() {
-    let target = MemoryTarget::new().write_protected();
+    let mut target = MemoryTarget::new();
+    target.offer.subsystems = vec![facts(false)].into();
     let mut admin = target.admin(PLAIN);
     assert_eq!(admin.run(WireCommand::identify(0, 1)).unwrap().1[99], 1);
     let mut io = target.io(&admin, 1, PLAIN);

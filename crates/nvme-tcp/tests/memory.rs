@@ -155,11 +155,6 @@ impl MemoryTarget {
         Self { target: NvmeTarget::new(), offer, device: Rc::new(RefCell::new(MemoryDevice::new())) }
     }
 
-    /// The same device, as one that takes no writes.
-    pub(crate) fn write_protected(self) -> Self {
-        Self { offer: TargetOffer { subsystems: vec![facts(false)].into(), ..self.offer }, ..self }
-    }
-
     /// A target whose namespace consists of zones, in blocks of 4096 bytes.
     pub(crate) fn zoned() -> Self {
         let own = Self::new();

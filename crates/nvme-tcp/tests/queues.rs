@@ -1,7 +1,7 @@
 //! Queues of several hosts, and what ends with a controller.
 
 use crate::initiator::{HostLink, LinkWishes, WireCommand};
-use crate::memory::{HOST, MemoryTarget, MemoryWire, NQN};
+use crate::memory::{HOST, MemoryTarget, MemoryWire, NQN, facts};
 
 #[test]
 fn two_hosts_with_queues_of_their_own_share_a_namespace() {
@@ -69,7 +69,7 @@ fn status(admin: &mut HostLink<MemoryWire>) -> u64 {
 
 #[test]
 fn a_shutdown_is_complete_once_the_buffer_is_on_flash_and_over_once_the_host_takes_it_back() {
-    let target = MemoryTarget::new();
+    let mut target = MemoryTarget::new();
     let mut admin = target.admin(LinkWishes::default());
     admin.wire.delayed = Some(Vec::new());
     let shutdown = admin.send(WireCommand::set_property(0x14, NORMAL_SHUTDOWN));
@@ -86,7 +86,7 @@ fn a_shutdown_is_complete_once_the_buffer_is_on_flash_and_over_once_the_host_tak
     admin.run(WireCommand::set_property(0x14, 0)).unwrap();
     assert_eq!(status(&mut admin), 0);
     // Nothing has to be flushed of what takes no writes, nor of the discovery service.
-    let target = target.write_protected();
+    target.offer.subsystems = vec![facts(false)].into();
     let mut admin = target.admin(LinkWishes::default());
     admin.run(WireCommand::set_property(0x14, NORMAL_SHUTDOWN)).unwrap();
     assert_eq!((status(&mut admin), target.device.borrow().flushes), (0b1001, 1));
