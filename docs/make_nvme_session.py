@@ -34,7 +34,7 @@ def session() -> str:
             guest.answer()
         for line in guest.said:
             if line == "== die":
-                lines.append("$ outlast ctl my-drive fault die=3")
+                lines.append("$ outlast ctl my-drive fault die 3")
             elif line.startswith("|"):
                 lines.append(line.removeprefix("|").removeprefix(" "))
     return "\n".join(lines)

@@ -18,12 +18,33 @@ from conftest import ROOT
 from fenced import blocks, file_of
 from forked import forks
 from outlast.cli import cli
+from outlast.cli.ctl import fault_of
 from patience import PATIENCE_S
 from tortured import lacks
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOUNTS = {"torture"}
 """Pages whose examples mount file systems."""
+
+
+FAULT = re.compile(r"outlast ctl(?: [\w-]+)? fault ([^`'\n#]+)")
+"""A fault of an example, as words of a command line."""
+
+
+def test_faults_of_examples_are_named_as_the_command_takes_them() -> None:
+    """Most of them are in blocks that do not run."""
+    schema = json.loads((ROOT / "python" / "outlast" / "scenario.schema.json").read_text())
+    kinds = {kind["const"] for kind in schema["$defs"]["FaultKind"]["oneOf"]}
+    fields = set(schema["$defs"]["FaultSpec"]["properties"])
+    found = 0
+    for page in [*PAGES, *sorted((ROOT / "docs").glob("make_*.py"))]:
+        for words in FAULT.findall(page.read_text()):
+            found += 1
+            kind, *place = [word.strip('")') for word in words.split() if not re.match(r"2?>|\d>", word)]
+            place = [word for word in place if re.fullmatch(r"\w+=\w+|\d+", word)]
+            assert kind in kinds, f"{page.name}: {words}"
+            assert set(fault_of(kind, tuple(place))) <= fields, f"{page.name}: {words}"
+    assert found > 5
 
 
 @pytest.fixture

@@ -108,6 +108,14 @@ def test_what_cannot_be_served_is_refused_in_one_line(tmp_path: Path, options: t
     assert said in done.stderr
 
 
+def test_a_scenario_behind_the_option_is_said_to_belong_before_it(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    done = call("serve", "--nvme", "small.toml", cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert '--nvme "small.toml"' in done.stderr
+    assert "SCENARIO before --nvme" in done.stderr
+
+
 def test_a_door_that_is_open_to_others_says_so(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL)
     serve = ("serve", "small.toml", "--clock", "virtual", "--nvme", "tcp:0.0.0.0:0", "--insecure", "--run", "true")

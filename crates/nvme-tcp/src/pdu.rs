@@ -40,6 +40,8 @@ pub(crate) enum FatalError {
     HeaderDigest(u32),
     /// Data outside of what was asked for.
     DataRange,
+    /// More data in a unit than was promised to be taken.
+    DataLimit,
     /// A parameter that is not supported: the offset of its field.
     Unsupported(u32),
 }
@@ -51,6 +53,7 @@ impl FatalError {
             Self::Sequence => (2, 0),
             Self::HeaderDigest(digest) => (3, digest),
             Self::DataRange => (4, 0),
+            Self::DataLimit => (5, 0),
             Self::Unsupported(offset) => (6, offset),
         }
     }
@@ -120,7 +123,7 @@ impl CommonHeader {
             return Err(FatalError::Field(3));
         }
         let count = self.length.saturating_sub(self.data + tail);
-        if has_data && count > data { Err(FatalError::DataRange) } else { Ok(()) }
+        if has_data && count > data { Err(FatalError::DataLimit) } else { Ok(()) }
     }
 
     /// Offset behind the header and its digest.

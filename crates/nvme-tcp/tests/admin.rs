@@ -138,7 +138,7 @@ fn the_discovery_service_lists_the_subsystem() {
     assert_eq!((page[111], word(&page, 78)), (2, link.controller));
     let log = link.run(WireCommand::log_page(0x70, 2048, 0)).unwrap().1;
     assert_eq!((long(&log, 0), long(&log, 8)), (1, 1));
-    assert_eq!(log[1024..1028], [3, 1, 2, 2]);
+    assert_eq!(log[1024..1028], [3, 1, 2, 6], "over TCP, no secure channel, flow control as the host likes");
     assert!(log[1024 + 32..].starts_with(b"4420 ") && log[1024 + 512..].starts_with(b"127.0.0.1 "));
     assert!(log[1024 + 256..].starts_with(NQN.as_bytes()));
     assert_eq!(link.run(WireCommand::identify(0, 1)).unwrap_err(), 0x002);

@@ -155,12 +155,12 @@ fn fatal_errors_end_with_a_termination_request_that_names_them() {
     assert_eq!(termination(plain, capsule(0x00, 128), None), (2, 0), "ICReq twice");
     assert_eq!(
         termination(plain, capsule(0x04, 72), Some(&[0; 8193])),
-        (4, 0),
+        (5, 0),
         "more than a capsule carries"
     );
     let data = |tag: u8| [vec![0x06, 4, 24, 0, 0, 0, 0, 0, 0, 0, tag], vec![0; 13]].concat();
     assert_eq!(termination(plain, data(3), Some(&[0; 512])), (1, 10), "data that was not asked for");
-    assert_eq!(termination(plain, data(0), Some(&vec![0; 65537])).0, 4, "more than MAXH2CDATA");
+    assert_eq!(termination(plain, data(0), Some(&vec![0; 65537])).0, 5, "more than MAXH2CDATA");
     let mut flagged = capsule(0x04, 72);
     flagged[1] = 1;
     assert_eq!(termination(plain, flagged, None), (1, 1), "a digest that was not agreed on");

@@ -2,7 +2,6 @@
 
 use crate::initiator::{LinkWishes, WireCommand};
 use crate::memory::{BLOCKS, MemoryTarget, facts};
-use outlast_nvme::TargetOffer;
 
 const PLAIN: LinkWishes =
     LinkWishes { header_digest: false, data_digest: false, alignment: 0, in_capsule: 8192, piece: 0 };
@@ -10,6 +9,8 @@ const PLAIN: LinkWishes =
 const INVALID_FIELD: u16 = 0x002;
 const INVALID_NAMESPACE: u16 = 0x00B;
 const WRITE_PROTECTED: u16 = 0x020;
+const NOT_SAVEABLE: u16 = 0x10D;
+const NOT_OF_NAMESPACE: u16 = 0x10F;
 const OUT_OF_RANGE: u16 = 0x080;
 const SIZE_LIMIT: u16 = 0x183;
 
@@ -76,7 +77,81 @@ fn logs_of_odd_offsets_and_lengths_are_cut_at_their_end_or_refused() {
         let index = WireCommand::log_page(page, 4, 0).with_dword(14, 1 << 23);
         assert_eq!(admin.run(index).unwrap_err(), INVALID_FIELD, "offsets are bytes");
     }
-    assert_eq!(admin.run(WireCommand::log_page(2, 512, 0).of(1)).unwrap_err(), INVALID_FIELD);
+    for page in [1, 2, 3, 4, 5, 0x0E, 0xC0] {
+        for namespace in [1, 9] {
+            let outcome = admin.run(WireCommand::log_page(page, 512, 0).of(namespace));
+            assert_eq!(outcome.unwrap_err(), INVALID_FIELD, "{page:#x} of a namespace");
+        }
+        admin.run(WireCommand::log_page(page, 512, 0).of(0)).unwrap();
+    }
+}
+
+#[test]
+fn features_are_those_of_the_controller_or_of_a_namespace_and_none_is_saved() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(PLAIN);
+    let all = 0xFFFF_FFFF;
+    for feature in [1, 2, 4, 6, 7, 0x0A, 0x0B, 0x0F, 0x15] {
+        for namespace in [0, 1, all] {
+            admin.run(WireCommand::feature(feature).of(namespace)).unwrap();
+        }
+        let value = admin.run(WireCommand::feature(feature)).unwrap().0 as u32;
+        for (namespace, status) in [(1, NOT_OF_NAMESPACE), (2, INVALID_NAMESPACE)] {
+            let outcome = admin.run(WireCommand::set_feature(feature, value).of(namespace));
+            assert_eq!(outcome.unwrap_err(), status, "{feature:#x} of {namespace}");
+        }
+        admin.run(WireCommand::set_feature(feature, value).of(all)).unwrap();
+        let saved = WireCommand::set_feature(feature | 1 << 31, value);
+        assert_eq!(admin.run(saved).unwrap_err(), NOT_SAVEABLE, "{feature:#x}");
+    }
+    // Error recovery is that of a namespace.
+    for (namespace, is_there) in [(0, false), (1, true), (2, false)] {
+        let expected = if is_there { Ok((0, Vec::new())) } else { Err(INVALID_NAMESPACE) };
+        assert_eq!(admin.run(WireCommand::feature(5).of(namespace)), expected);
+        assert_eq!(admin.run(WireCommand::set_feature(5, 0).of(namespace)), expected);
+    }
+    assert_eq!(admin.run(WireCommand::feature(5).of(all)).unwrap_err(), INVALID_NAMESPACE, "which one?");
+    admin.run(WireCommand::set_feature(5, 0).of(all)).unwrap();
+    // What is not there cannot be saved either.
+    for unknown in [0x03, 0x0E, 0x16, 0x19, 0x1D, 0x84] {
+        assert_eq!(admin.run(WireCommand::set_feature(unknown | 1 << 31, 0)).unwrap_err(), INVALID_FIELD);
+    }
+}
+
+#[test]
+fn the_number_of_queues_is_settled_before_the_first_of_them() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(PLAIN);
+    let set = || WireCommand::set_feature(7, 0x0001_0001);
+    admin.run(set()).unwrap();
+    let io = target.io(&admin, 1, PLAIN);
+    assert_eq!(admin.run(set()).unwrap_err(), 0x00C);
+    admin.run(WireCommand::feature(7)).unwrap();
+    drop(io);
+    admin.run(set()).unwrap();
+}
+
+#[test]
+fn the_error_log_has_the_first_block_of_commands_that_name_one() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(PLAIN);
+    let mut io = target.io(&admin, 1, PLAIN);
+    let last = BLOCKS + 7;
+    for (command, expected) in [
+        (WireCommand::read(last, 1), last),
+        (WireCommand::write(last, vec![1; 512], false), last),
+        (WireCommand::verify(last, 1), last),
+        (WireCommand::copy(&[(0, 1)], last), last),
+        // Dwords 10 and 11 are a number of ranges and attributes, or nothing.
+        (WireCommand::deallocate(&[(last, 1), (0, 1)]), 0),
+        (WireCommand::flush().of(9).with_dword(10, 5), 0),
+    ] {
+        let opcode = command.entry[0];
+        io.run(command).unwrap_err();
+        let log = admin.run(WireCommand::log_page(1, 64, 0)).unwrap().1;
+        let lba = u64::from_le_bytes(log[16..24].try_into().unwrap());
+        assert_eq!((log[8], lba), (1, expected), "{opcode:#x}");
+    }
 }
 
 #[test]
@@ -196,9 +271,8 @@ fn data_may_begin_at_an_offset_into_the_capsule() {
 
 #[test]
 fn a_namespace_that_takes_no_writes_is_read_and_refuses_every_change() {
-    let own = MemoryTarget::new();
-    let offer = TargetOffer { subsystems: vec![facts(false)].into(), ..own.offer.clone() };
-    let target = MemoryTarget { offer, ..own };
+    let mut target = MemoryTarget::new();
+    target.offer.subsystems = vec![facts(false)].into();
     let mut admin = target.admin(PLAIN);
     assert_eq!(admin.run(WireCommand::identify(0, 1)).unwrap().1[99], 1);
     let mut io = target.io(&admin, 1, PLAIN);

@@ -100,21 +100,27 @@ fn connect_with_wrong_numbers_is_refused_and_the_connection_can_try_again() {
     without_name.data[512..768].fill(0);
     let mut another_host = with(0, &[]);
     another_host.data[0] ^= 1;
-    for (command, status) in [
-        (with(40, &[1]), 0x180),
-        (with(44, &[0, 0]), CONNECT_PARAMETERS),
-        (with(44, &[128, 0]), CONNECT_PARAMETERS),
-        (with(42, &[17, 0]), SEQUENCE_ERROR),
-        (with(42, &[0xFF, 0xFF]), SEQUENCE_ERROR),
-        (with(42, &[32, 0]), SEQUENCE_ERROR),
-        (without_end, CONNECT_PARAMETERS),
-        (without_name, CONNECT_PARAMETERS),
-        (another_host, CONNECT_PARAMETERS),
-        (WireCommand::connect(NQN, HOST, 1, 0xFFFF), CONNECT_PARAMETERS),
-        (WireCommand::connect(NQN, HOST, 1, admin.controller + 1), CONNECT_PARAMETERS),
-        (WireCommand::connect(NQN, HOST, 0, admin.controller), CONNECT_PARAMETERS),
+    let mut another_name = with(0, &[]);
+    another_name.data[512] ^= 1;
+    // What is wrong is named by its offset: in the command, or in its data.
+    let in_data = 1 << 16;
+    for (command, status, offset) in [
+        (with(40, &[1]), 0x180, 0),
+        (with(44, &[0, 0]), CONNECT_PARAMETERS, 44),
+        (with(44, &[128, 0]), CONNECT_PARAMETERS, 44),
+        (with(42, &[17, 0]), CONNECT_PARAMETERS, 42),
+        (with(42, &[0xFF, 0xFF]), CONNECT_PARAMETERS, 42),
+        (with(42, &[32, 0]), CONNECT_PARAMETERS, 42),
+        (without_end, CONNECT_PARAMETERS, in_data | 256),
+        (without_name, CONNECT_PARAMETERS, in_data | 512),
+        (another_name, CONNECT_PARAMETERS, in_data | 512),
+        (another_host, CONNECT_PARAMETERS, in_data),
+        (WireCommand::connect(NQN, HOST, 1, 0xFFFF), CONNECT_PARAMETERS, in_data | 16),
+        (WireCommand::connect(NQN, HOST, 1, admin.controller + 1), CONNECT_PARAMETERS, in_data | 16),
+        (WireCommand::connect(NQN, HOST, 0, admin.controller), CONNECT_PARAMETERS, in_data | 16),
     ] {
-        assert_eq!(link.run(command.clone()).unwrap_err(), status, "{:?}", &command.entry[40..48]);
+        let told = link.run(command.clone()).unwrap_err();
+        assert_eq!((told, link.result), (status, offset), "{:?}", &command.entry[40..48]);
     }
     assert_eq!(target.target.controllers(), 1, "none was made");
     link.connect(NQN, HOST, 1, admin.controller).unwrap();

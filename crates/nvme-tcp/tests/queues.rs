@@ -1,7 +1,7 @@
 //! Queues of several hosts, and what ends with a controller.
 
-use crate::initiator::{LinkWishes, WireCommand};
-use crate::memory::{HOST, MemoryTarget, NQN};
+use crate::initiator::{HostLink, LinkWishes, WireCommand};
+use crate::memory::{HOST, MemoryTarget, MemoryWire, NQN, facts};
 
 #[test]
 fn two_hosts_with_queues_of_their_own_share_a_namespace() {
@@ -25,7 +25,7 @@ fn two_hosts_with_queues_of_their_own_share_a_namespace() {
     }
     assert_eq!(target.target.controllers(), 2);
     let mut seventeenth = target.link(wishes);
-    assert_eq!(seventeenth.connect(NQN, HOST, 17, admin.controller).unwrap_err(), 0x00C, "there are sixteen");
+    assert_eq!(seventeenth.connect(NQN, HOST, 17, admin.controller).unwrap_err(), 0x182, "there are sixteen");
     let mut twice = target.link(wishes);
     assert_eq!(twice.connect(NQN, HOST, 16, admin.controller).unwrap_err(), 0x00C, "it is connected");
 }
@@ -57,9 +57,70 @@ fn a_reset_ends_io_queues_and_the_controller_can_be_enabled_again() {
     assert_eq!(admin.run(WireCommand::identify(1, 0)).unwrap_err(), 0x00C);
     admin.enable();
     target.io(&admin, 1, LinkWishes::default()).run(WireCommand::flush()).unwrap();
-    // A shutdown is over at once.
-    admin.run(WireCommand::set_property(0x14, 0x0046_4001)).unwrap();
-    assert_eq!(admin.run(WireCommand::get_property(0x1C, false)).unwrap().0 >> 2 & 3, 2);
+}
+
+/// Configurations of a controller that is enabled: shutting down normally, and at once.
+const NORMAL_SHUTDOWN: u64 = 0x0046_4001;
+const ABRUPT_SHUTDOWN: u64 = 0x0046_8001;
+
+fn status(admin: &mut HostLink<MemoryWire>) -> u64 {
+    admin.run(WireCommand::get_property(0x1C, false)).unwrap().0
+}
+
+#[test]
+fn a_shutdown_is_complete_once_the_buffer_is_on_flash_and_over_once_the_host_takes_it_back() {
+    let mut target = MemoryTarget::new();
+    let mut admin = target.admin(LinkWishes::default());
+    admin.wire.delayed = Some(Vec::new());
+    let shutdown = admin.send(WireCommand::set_property(0x14, NORMAL_SHUTDOWN));
+    assert_eq!((status(&mut admin), target.device.borrow().flushes), (0b0101, 1), "it occurs");
+    admin.wire.release();
+    admin.wait(shutdown).unwrap();
+    assert_eq!(status(&mut admin), 0b1001, "it is complete");
+    admin.run(WireCommand::set_property(0x14, NORMAL_SHUTDOWN)).unwrap();
+    assert_eq!((status(&mut admin), target.device.borrow().flushes), (0b1001, 1), "there is one");
+    admin.run(WireCommand::set_property(0x14, 0x0046_0001)).unwrap();
+    assert_eq!(status(&mut admin), 1);
+    admin.run(WireCommand::set_property(0x14, ABRUPT_SHUTDOWN)).unwrap();
+    assert_eq!((status(&mut admin), target.device.borrow().flushes), (0b1001, 1), "nothing is flushed");
+    admin.run(WireCommand::set_property(0x14, 0)).unwrap();
+    assert_eq!(status(&mut admin), 0);
+    // Nothing has to be flushed of what takes no writes, nor of the discovery service.
+    target.offer.subsystems = vec![facts(false)].into();
+    let mut admin = target.admin(LinkWishes::default());
+    admin.run(WireCommand::set_property(0x14, NORMAL_SHUTDOWN)).unwrap();
+    assert_eq!((status(&mut admin), target.device.borrow().flushes), (0b1001, 1));
+}
+
+#[test]
+fn a_reset_before_the_end_of_a_shutdown_leaves_a_controller_that_can_be_enabled() {
+    let target = MemoryTarget::new();
+    let mut admin = target.admin(LinkWishes::default());
+    admin.wire.delayed = Some(Vec::new());
+    let shutdown = admin.send(WireCommand::set_property(0x14, NORMAL_SHUTDOWN));
+    admin.run(WireCommand::set_property(0x14, 0)).unwrap();
+    admin.enable();
+    admin.wire.release();
+    admin.wait(shutdown).unwrap();
+    assert_eq!(status(&mut admin), 1, "it is not shut down");
+}
+
+#[test]
+fn a_configuration_that_is_not_offered_is_a_fatal_status_until_a_reset() {
+    let target = MemoryTarget::new();
+    let mut admin = target.link(LinkWishes::default());
+    admin.connect(NQN, HOST, 0, 0xFFFF).unwrap();
+    // Pages of 8 KiB, weighted arbitration, command sets that are reserved, none at all.
+    for wrong in [1 << 7, 1 << 11, 1 << 4, 7 << 4] {
+        admin.run(WireCommand::set_property(0x14, 0x0046_0001 | wrong)).unwrap();
+        assert_eq!(status(&mut admin), 0b10, "{wrong:#x}");
+        assert_eq!(admin.run(WireCommand::identify(1, 0)).unwrap_err(), 0x00C);
+        admin.run(WireCommand::set_property(0x14, 0)).unwrap();
+        assert_eq!(status(&mut admin), 0);
+        admin.enable();
+        admin.run(WireCommand::identify(1, 0)).unwrap();
+        admin.run(WireCommand::set_property(0x14, 0)).unwrap();
+    }
 }
 
 #[test]

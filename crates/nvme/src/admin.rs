@@ -4,6 +4,7 @@ use crate::device::HealthLogPage;
 use crate::directives;
 use crate::entry::SubmissionEntry;
 use crate::facts::{ALL_NAMESPACES, NamespaceFacts, SubsystemFacts};
+use crate::features;
 use crate::identify::{self, IDENTIFY_BYTES};
 use crate::lba_status::LbaStatusRequest;
 use crate::log_pages::{self, LogRequest};
@@ -35,6 +36,17 @@ const DISCOVERY_OPCODES: [u8; 6] =
 
 /// Features that are none of the discovery service's: those of I/O queues and of a medium.
 const IO_FEATURES: [u8; 9] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0A, 0x15];
+
+/// Log pages of the whole controller, of which no namespace has one of its own.
+const CONTROLLER_LOGS: [u8; 7] = [
+    log_pages::ERRORS,
+    log_pages::HEALTH,
+    log_pages::FIRMWARE,
+    log_pages::CHANGED_NAMESPACES,
+    log_pages::EFFECTS,
+    log_pages::LBA_STATUS,
+    log_pages::EXTENDED_HEALTH,
+];
 
 /// The feature I/O Command Set Profile, which combination of command sets is enabled.
 const COMMAND_SETS: u8 = 0x19;
@@ -104,36 +116,73 @@ pub(crate) fn begin(
             directives::receive(entry, &facts).map(|page| AdminStep::Done(0, page))
         }
         directives::SEND => Err(NvmeStatus::INVALID_FIELD),
-        SET_FEATURES | GET_FEATURES => {
-            let feature = entry.dword(10) as u8;
-            // Selected and saved values are no feature of this controller.
-            let has_more = entry.dword(10) >> 8 & 7 != 0 || entry.dword(10) >> 31 != 0;
-            if has_more || facts.is_none() && IO_FEATURES.contains(&feature) {
-                return Err(NvmeStatus::INVALID_FIELD);
-            }
-            let is_set = entry.opcode() == SET_FEATURES;
-            if feature == COMMAND_SETS && facts.as_deref().is_some_and(SubsystemFacts::has_zones) {
-                // There is one combination, of index 0.
-                let is_refused = is_set && entry.dword(11) & 0x1FF != 0;
-                let refused = Err(NvmeStatus::COMBINATION_REJECTED);
-                return if is_refused { refused } else { Ok(AdminStep::Done(0, Vec::new())) };
-            }
-            let placed = facts.as_deref().filter(|facts| facts.placement.is_some());
-            if let Some(facts) = placed.filter(|_| placement_features::NUMBERS.contains(&feature)) {
-                return placement_features::work(entry, data, facts, is_set);
-            }
-            let value = if is_set {
-                controller.features.set(feature, entry.dword(11))?
-            } else {
-                controller.features.get(feature)?
-            };
-            Ok(AdminStep::Done(value.into(), Vec::new()))
-        }
+        SET_FEATURES | GET_FEATURES => feature(entry, data, facts.as_deref(), controller),
         EVENT_REQUEST => Ok(AdminStep::Event),
         KEEP_ALIVE => Ok(AdminStep::Done(0, Vec::new())),
         GET_LBA_STATUS => lba_status(entry, facts.as_deref()).map(AdminStep::Device),
         _ => Err(NvmeStatus::INVALID_OPCODE),
     }
+}
+
+/// Gets or sets a feature.
+fn feature(
+    entry: &SubmissionEntry,
+    data: &[u8],
+    facts: Option<&SubsystemFacts>,
+    controller: &mut HostController,
+) -> Result<AdminStep, NvmeStatus> {
+    let (feature, value) = (entry.dword(10) as u8, entry.dword(11));
+    let is_set = entry.opcode() == SET_FEATURES;
+    let is_selected = !is_set && entry.dword(10) >> 8 & 7 != 0;
+    // Selected values are none of this controller.
+    if is_selected || facts.is_none() && IO_FEATURES.contains(&feature) {
+        return Err(NvmeStatus::INVALID_FIELD);
+    }
+    let has_profile = feature == COMMAND_SETS && facts.is_some_and(SubsystemFacts::has_zones);
+    let placed =
+        facts.filter(|facts| facts.placement.is_some() && placement_features::NUMBERS.contains(&feature));
+    if !has_profile && placed.is_none() {
+        controller.features.get(feature, 0)?;
+    }
+    // The configuration of placement is kept in any case.
+    if is_set && entry.dword(10) >> 31 != 0 && feature != placement_features::PLACEMENT {
+        return Err(NvmeStatus::FEATURE_NOT_SAVEABLE);
+    }
+    if let Some(facts) = placed {
+        return placement_features::work(entry, data, facts, is_set);
+    }
+    check_scope(entry, facts, is_set)?;
+    let result = if has_profile {
+        // There is one combination, of index 0.
+        if is_set && value & 0x1FF != 0 {
+            return Err(NvmeStatus::COMBINATION_REJECTED);
+        }
+        0
+    } else if is_set && feature == features::QUEUES && controller.queues != 0 {
+        // How many queues there are is settled before the first of them.
+        return Err(NvmeStatus::SEQUENCE_ERROR);
+    } else if is_set {
+        controller.features.set(feature, value)?
+    } else {
+        controller.features.get(feature, value)?
+    };
+    Ok(AdminStep::Done(result.into(), Vec::new()))
+}
+
+/// Checks the namespace of a command on a feature: only that of error recovery is one of namespaces, and not of the controller.
+fn check_scope(
+    entry: &SubmissionEntry,
+    facts: Option<&SubsystemFacts>,
+    is_set: bool,
+) -> Result<(), NvmeStatus> {
+    let number = entry.namespace();
+    let is_of_namespace = entry.dword(10) as u8 == features::ERROR_RECOVERY;
+    let stands_for_all = number == ALL_NAMESPACES && (is_set || !is_of_namespace);
+    if stands_for_all || number == 0 && !is_of_namespace {
+        return Ok(());
+    }
+    facts.ok_or(NvmeStatus::INVALID_NAMESPACE)?.namespace(number)?;
+    if is_set && !is_of_namespace { Err(NvmeStatus::FEATURE_NOT_OF_NAMESPACE) } else { Ok(()) }
 }
 
 /// Carries Identify out. Without `has_all_sets`, namespaces of other command sets than NVM are not there.
@@ -192,17 +241,14 @@ fn log_page(
     offer: &TargetOffer,
 ) -> Result<AdminStep, NvmeStatus> {
     let request = LogRequest::read(entry)?;
+    if CONTROLLER_LOGS.contains(&request.page) && !matches!(entry.namespace(), 0 | ALL_NAMESPACES) {
+        return Err(if facts.is_some() { NvmeStatus::INVALID_FIELD } else { NvmeStatus::INVALID_LOG_PAGE });
+    }
     let page = match (request.page, facts) {
         (log_pages::DISCOVERY, None) => {
             log_pages::discovery(&offer.subsystems, &offer.port, offer.generation)
         }
         (log_pages::ERRORS, Some(_)) => controller.errors.page(),
-        (log_pages::HEALTH | log_pages::EXTENDED_HEALTH, Some(_))
-            if !matches!(entry.namespace(), 0 | ALL_NAMESPACES) =>
-        {
-            // There is one log of either kind for the whole controller.
-            return Err(NvmeStatus::INVALID_FIELD);
-        }
         (log_pages::HEALTH | log_pages::EXTENDED_HEALTH, Some(_)) => {
             let is_extended = request.page == log_pages::EXTENDED_HEALTH;
             let log = if is_extended { HealthLogPage::Extended } else { HealthLogPage::Smart };

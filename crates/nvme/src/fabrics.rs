@@ -34,9 +34,10 @@ pub(crate) struct ConnectRequest {
 pub(crate) type RefusedConnect = (NvmeStatus, u64);
 
 /// Offsets of fields of the command and its data.
-const QUEUE_ID: u64 = 42;
+pub(crate) const QUEUE_ID: u64 = 42;
 const QUEUE_SIZE: u64 = 44;
 const IN_DATA: u64 = 1 << 16;
+pub(crate) const HOST_ID: u64 = IN_DATA;
 pub(crate) const CONTROLLER_ID: u64 = IN_DATA | 16;
 pub(crate) const SUBSYSTEM_NAME: u64 = IN_DATA | 256;
 pub(crate) const HOST_NAME: u64 = IN_DATA | 512;

@@ -36,7 +36,9 @@ const OPTIONAL_READING: u16 = 1 << 0 | 1 << 7;
 const OPTIONAL_ADMINISTRATION: u16 = 1 << 9;
 /// Further ones with flexible data placement: directives.
 const DIRECTIVES: u16 = 1 << 5;
-/// Attributes of a controller with flexible data placement: endurance groups, and itself.
+/// Attributes of a controller: hosts have identifiers of 128 bits, as all have over fabrics.
+const ATTRIBUTES: u32 = 1 << 0;
+/// Further ones with flexible data placement: endurance groups, and itself.
 const PLACEMENT_ATTRIBUTES: u32 = 1 << 4 | 1 << 19;
 /// Log pages: effects, and offsets into pages.
 const LOG_ATTRIBUTES: u8 = 1 << 1 | 1 << 2;
@@ -56,8 +58,8 @@ fn common(controller: u16, kind: u8, nqn: &str) -> Vec<u8> {
     page[262] = ERROR_ENTRIES as u8 - 1;
     put(&mut page, 320, &KEEP_ALIVE_UNITS.to_le_bytes());
     put(&mut page, 514, &QUEUE_ENTRIES.to_le_bytes());
-    // SGLs without limits of alignment, longer than the data if need be, and offsets into the capsule.
-    put(&mut page, 536, &(1_u32 | 1 << 18 | 1 << 20).to_le_bytes());
+    // SGLs without limits of alignment, longer than the data if need be, offsets into the capsule, and data by the transport.
+    put(&mut page, 536, &(1_u32 | 1 << 18 | 1 << 20 | 1 << 21).to_le_bytes());
     put(&mut page, 768, nqn.as_bytes());
     // Lengths of capsules in units of 16 bytes: a command of 64 bytes and its data, a completion.
     put(&mut page, 1792, &((64 + IN_CAPSULE_BYTES) / 16).to_le_bytes());
@@ -77,12 +79,13 @@ pub(crate) fn io_controller(controller: u16, facts: &SubsystemFacts) -> Vec<u8> 
     page[76] = 1 << 1;
     put(&mut page, 280, &facts.capacity.to_le_bytes());
     put(&mut page, 296, &facts.unallocated().to_le_bytes());
-    let mut administration = OPTIONAL_ADMINISTRATION;
+    let (mut attributes, mut administration) = (ATTRIBUTES, OPTIONAL_ADMINISTRATION);
     if facts.placement.is_some() {
+        attributes |= PLACEMENT_ATTRIBUTES;
         administration |= DIRECTIVES;
-        put(&mut page, 96, &PLACEMENT_ATTRIBUTES.to_le_bytes());
         put(&mut page, 340, &ENDURANCE_GROUP.to_le_bytes());
     }
+    put(&mut page, 96, &attributes.to_le_bytes());
     put(&mut page, 256, &administration.to_le_bytes());
     // Aborts at a time, less one; they all find that the command goes on.
     page[258] = 3;
@@ -133,8 +136,8 @@ pub(crate) fn namespace(facts: &NamespaceFacts) -> Vec<u8> {
     // Deallocated blocks read as zeroes; Write Zeroes may deallocate.
     page[33] = 1 | u8::from(facts.zones.is_none()) << 3;
     let preferred = facts.preferred_blocks.max(1) - 1;
-    // Granularity and alignment of writes and of deallocation, each less one.
-    for at in [64, 66, 68, 70] {
+    // Granularity and alignment of writes and of deallocation, and the best length of a write, each less one.
+    for at in [64, 66, 68, 70, 72] {
         put(&mut page, at, &preferred.to_le_bytes());
     }
     if facts.is_writable && facts.zones.is_none() {

@@ -61,6 +61,14 @@ pub(crate) fn opcodes(facts: &SubsystemFacts) -> impl Iterator<Item = (u8, bool)
     own.iter().chain(further).copied()
 }
 
+/// True if dwords 10 and 11 of a command are its first block.
+pub(crate) fn names_block(opcode: u8) -> bool {
+    matches!(
+        opcode,
+        WRITE | READ | COMPARE | WRITE_ZEROES | VERIFY | COPY | ZONE_SEND | ZONE_RECEIVE | ZONE_APPEND
+    )
+}
+
 /// Lengths of ranges of Dataset Management and of Copy, in bytes.
 const RANGE_BYTES: u32 = 16;
 const COPY_RANGE_BYTES: u32 = 32;

@@ -107,8 +107,8 @@ pub(crate) fn discovery(subsystems: &[SubsystemFacts], port: &PortFacts, generat
     put(&mut page, 8, &(subsystems.len() as u64).to_le_bytes());
     for (entry, facts) in page[DISCOVERY_BYTES..].chunks_exact_mut(DISCOVERY_BYTES).zip(subsystems) {
         let (transport, family) = port.transport;
-        // Transport, family, an NVM subsystem, no secure channel required.
-        put(entry, 0, &[transport, family, 2, 2]);
+        // Transport, family, an NVM subsystem; no secure channel is required, and hosts may do without flow control of submission queues.
+        put(entry, 0, &[transport, family, 2, 2 | 1 << 2]);
         put(entry, 4, &1_u16.to_le_bytes());
         // Any controller; the least length of an admin queue that hosts may use.
         put(entry, 6, &u16::MAX.to_le_bytes());

@@ -71,8 +71,12 @@ impl PlacementFacts {
         1 | u32::from(self.enabled) << 8
     }
 
+    fn configuration(&self) -> Option<&ConfigurationFacts> {
+        self.configurations.get(usize::from(self.enabled))
+    }
+
     fn handle_count(&self) -> usize {
-        self.configurations.get(usize::from(self.enabled)).map_or(0, |own| own.handles.len())
+        self.configuration().map_or(0, |own| own.handles.len())
     }
 
     /// The log of configurations.
@@ -84,8 +88,8 @@ impl PlacementFacts {
             let mut one = vec![0; (64 + handles.len() * 4).next_multiple_of(8)];
             let length = one.len() as u16;
             put(&mut one, 0, &length.to_le_bytes());
-            // Valid, and the bits that reclaim group identifiers take.
-            one[2] = 1 << 7 | group_bits(*reclaim_groups) as u8;
+            // Valid, a volatile write cache, and the bits that reclaim group identifiers take.
+            one[2] = 1 << 7 | 1 << 4 | group_bits(*reclaim_groups) as u8;
             // Bytes behind the handles, which fill up the length.
             one[3] = (one.len() - 64 - handles.len() * 4) as u8;
             put(&mut one, 4, &u32::from(*reclaim_groups).to_le_bytes());
@@ -228,10 +232,13 @@ pub(crate) fn handle_status(
     put(&mut page, 14, &(facts.identifiers.len() as u16).to_le_bytes());
     let each = page[STATUS_HEAD..].chunks_exact_mut(STATUS_BYTES).zip(&facts.identifiers).enumerate();
     let groups = usize::from(facts.reclaim_groups.max(1));
+    let empty = placement.configuration().map_or(0, |own| own.reclaim_unit_bytes);
     for (at, (place, &identifier)) in each {
         let handle = placement.handles.get(usize::from(identifier)).copied().unwrap_or(0);
         let of_handle = usize::from(handle) * groups + at % groups;
-        let remaining = report.remaining_bytes.get(of_handle).copied().unwrap_or(0);
+        // A handle whose reclaim unit is full, or not begun, refers to an empty one.
+        let remaining = report.remaining_bytes.get(of_handle).copied().filter(|&bytes| bytes > 0);
+        let remaining = remaining.unwrap_or(empty);
         put(place, 0, &value_at(facts, at).to_le_bytes());
         put(place, 2, &handle.to_le_bytes());
         let time = report.remaining_s.get(of_handle).copied().unwrap_or(0);

@@ -18,10 +18,12 @@ const INVALID_IDENTIFIER: u8 = 0x03;
 /// Types from here on are events of the controller, the others of the host.
 const CONTROLLER_EVENTS: u8 = 0x80;
 
-/// Most events that the log has, of the host and of the controller each.
-const LOG_ENTRIES: usize = 63;
 /// Length of the head of the log and of each event, in bytes.
 const ENTRY_BYTES: usize = 64;
+/// Length of the log, whatever it has, in bytes.
+const LOG_BYTES: usize = 4096;
+/// Most events that the log has, of the host and of the controller each.
+const LOG_ENTRIES: usize = LOG_BYTES / ENTRY_BYTES - 1;
 
 /// Flags of an event: which of its fields are valid.
 const IDENTIFIER_VALID: u8 = 1 << 0;
@@ -178,6 +180,7 @@ impl PlacementEventLog {
         page.extend(asked.flat_map(PlacementEvent::entry));
         let count = (page.len() / ENTRY_BYTES - 1) as u32;
         put(&mut page, 0, &count.to_le_bytes());
+        page.resize(LOG_BYTES, 0);
         page
     }
 }
@@ -231,7 +234,7 @@ mod tests {
 
     /// Type, flags, placement identifier, namespace, group and handle of each event of a page.
     fn events(page: &[u8]) -> Vec<(u8, u8, u8, u8, u8, u8)> {
-        let all = page[64..].chunks_exact(64);
+        let all = page[64..].chunks_exact(64).take(page[0].into());
         all.map(|own| (own[0], own[1], own[2], own[12], own[32], own[34])).collect()
     }
 
@@ -248,7 +251,7 @@ mod tests {
         assert_eq!(log.supported(1), [0x00, 1, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 1, 0x81, 0]);
         assert_eq!(log.supported(0), [0x00, 0, 0x01, 0, 0x02, 0, 0x03, 0, 0x80, 0, 0x81, 0]);
         let own = page(&mut log, [8, 0, 0, 200, 0], true);
-        assert_eq!((own.len(), own[0], own[64], own[68]), (64 * 3, 2, 0x00, 7));
+        assert_eq!((own.len(), own[0], own[64], own[68]), (4096, 2, 0x00, 7));
         let own = page(&mut log, [8, 0, 0, 200, 0], false);
         assert_eq!((own.len(), own[0], own[64]), (64 * 64, 63, 0x80));
         log.enable(&facts, &report(&[[0; 5], [9, 0, 0, 200, 0]]), 1, (&[0x00], false));

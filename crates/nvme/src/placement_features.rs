@@ -10,7 +10,7 @@ use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
 use crate::status::NvmeStatus;
 
 /// Flexible Data Placement.
-const PLACEMENT: u8 = 0x1D;
+pub(crate) const PLACEMENT: u8 = 0x1D;
 /// Flexible Data Placement Events.
 pub(crate) const EVENTS: u8 = 0x1E;
 /// Both.

@@ -65,6 +65,8 @@ pub(crate) enum PlanEnd {
     ReturnPlace,
     /// Zones are reported.
     ReportZones(ReportRequest),
+    /// The controller is shut down.
+    ShutDown,
     /// The action is carried out on the zones that are listed.
     ManageZones(ZoneSendAction),
 }

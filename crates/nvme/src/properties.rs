@@ -11,15 +11,31 @@ const CSTS: u32 = 0x1C;
 /// Bits of CC.
 const ENABLE: u32 = 1;
 const SHUTDOWN: u32 = 3 << 14;
+const NORMAL_SHUTDOWN: u32 = 1 << 14;
+/// Pages longer than 4 KiB, and ways of arbitration other than round robin: what CAP does not offer.
+const NOT_OFFERED: u32 = 0xF << 7 | 7 << 11;
 /// Command sets that the host selects: 0 for the NVM command set, 6 for all.
 const SELECTED_SETS: u32 = 7 << 4;
 const ALL_SETS: u32 = 6 << 4;
 /// Bits of CSTS.
 const READY: u32 = 1;
+const FATAL: u32 = 1 << 1;
+const SHUTDOWN_STATUS: u32 = 3 << 2;
+const SHUTDOWN_OCCURS: u32 = 1 << 2;
 const SHUTDOWN_COMPLETE: u32 = 2 << 2;
 
 /// Time after which a host gives up waiting for the controller, in units of 500 ms.
 const TIMEOUT_UNITS: u64 = 20;
+
+/// What a change of a property asks for beside the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PropertyChange {
+    Nothing,
+    /// The controller is reset.
+    Reset,
+    /// The controller is shut down: what its buffer holds is to be on flash before [`ControllerProperties::shut_down`].
+    ShutDown,
+}
 
 /// The properties that a host changes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,23 +70,42 @@ impl ControllerProperties {
         }
     }
 
-    /// Sets a property. True if this has reset the controller.
-    pub(crate) fn set(&mut self, offset: u32, is_long: bool, value: u64) -> Result<bool, NvmeStatus> {
+    /// Sets a property.
+    pub(crate) fn set(
+        &mut self,
+        offset: u32,
+        is_long: bool,
+        value: u64,
+    ) -> Result<PropertyChange, NvmeStatus> {
         if (offset, is_long) != (CC, false) {
             return Err(NvmeStatus::INVALID_FIELD);
         }
         let (before, now) = (self.configuration, value as u32);
         self.configuration = now;
-        if now & SHUTDOWN != 0 {
-            self.status |= SHUTDOWN_COMPLETE;
-        }
         if now & ENABLE != 0 && before & ENABLE == 0 {
-            self.status = READY;
+            let is_offered = now & NOT_OFFERED == 0 && matches!(now & SELECTED_SETS, 0 | ALL_SETS);
+            self.status = if is_offered { READY } else { FATAL };
         }
         let is_reset = now & ENABLE == 0 && before & ENABLE != 0;
         if is_reset {
-            self.status &= !READY;
+            self.status &= !(READY | FATAL);
         }
-        Ok(is_reset)
+        match now & SHUTDOWN {
+            0 => self.status &= !SHUTDOWN_STATUS,
+            NORMAL_SHUTDOWN if before & SHUTDOWN == 0 && !is_reset => {
+                self.status = self.status & !SHUTDOWN_STATUS | SHUTDOWN_OCCURS;
+                return Ok(PropertyChange::ShutDown);
+            }
+            _ if before & SHUTDOWN == 0 => self.status = self.status & !SHUTDOWN_STATUS | SHUTDOWN_COMPLETE,
+            _ => {}
+        }
+        Ok(if is_reset { PropertyChange::Reset } else { PropertyChange::Nothing })
+    }
+
+    /// Notes that nothing is left to be done of a shutdown.
+    pub(crate) fn shut_down(&mut self) {
+        if self.status & SHUTDOWN_STATUS == SHUTDOWN_OCCURS {
+            self.status = self.status & !SHUTDOWN_STATUS | SHUTDOWN_COMPLETE;
+        }
     }
 }

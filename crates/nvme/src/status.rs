@@ -35,7 +35,7 @@ impl NvmeStatus {
     /// The namespace takes no writes.
     pub const WRITE_PROTECTED: Self = Self::new(0x020);
     /// The controller is not enabled for the command set of the namespace.
-    pub const INVALID_COMMAND_SET: Self = Self::new(0x02C);
+    pub const INVALID_COMMAND_SET: Self = Self::new(0x12C);
     /// Some block lies beyond the namespace.
     pub const LBA_OUT_OF_RANGE: Self = Self::new(0x080);
     /// The device has no power at present.
@@ -44,8 +44,12 @@ impl NvmeStatus {
     pub const EVENT_LIMIT: Self = Self::new(0x105);
     /// There is no such log page.
     pub const INVALID_LOG_PAGE: Self = Self::new(0x109);
+    /// The feature cannot be saved.
+    pub const FEATURE_NOT_SAVEABLE: Self = Self::new(0x10D);
     /// The feature cannot be changed.
     pub const FEATURE_NOT_CHANGEABLE: Self = Self::new(0x10E);
+    /// The feature is one of the controller, and not of a namespace.
+    pub const FEATURE_NOT_OF_NAMESPACE: Self = Self::new(0x10F);
     /// Connect has a record format that is not supported.
     pub const CONNECT_FORMAT: Self = Self::new(0x180);
     /// A parameter of Connect is wrong.

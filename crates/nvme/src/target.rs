@@ -29,7 +29,7 @@ pub(crate) struct HostController {
     pub(crate) events: EventQueue,
     pub(crate) errors: ErrorLog,
     /// Connected I/O queues, as a bit map: bit n for queue n.
-    queues: u32,
+    pub(crate) queues: u32,
     /// Number of this controller among all that there ever were; changes when it is reset.
     pub(crate) birth: u64,
 }
@@ -206,14 +206,19 @@ impl TargetState {
         if own.is_none() || own != facts.map(|facts| &facts.nqn) {
             return Err(fabrics::wrong(fabrics::SUBSYSTEM_NAME));
         }
-        if controller.host != request.host || controller.host_id != request.host_id {
+        if controller.host != request.host {
             return Err(fabrics::wrong(fabrics::HOST_NAME));
+        }
+        if controller.host_id != request.host_id {
+            return Err(fabrics::wrong(fabrics::HOST_ID));
+        }
+        if request.queue > IO_QUEUES {
+            return Err(fabrics::wrong(fabrics::QUEUE_ID));
         }
         if !controller.properties.is_ready() {
             return Err((NvmeStatus::SEQUENCE_ERROR, 0));
         }
-        let is_free = request.queue <= IO_QUEUES && controller.queues & (1 << request.queue) == 0;
-        if !is_free {
+        if controller.queues & (1 << request.queue) != 0 {
             return Err((NvmeStatus::SEQUENCE_ERROR, 0));
         }
         controller.queues |= 1 << request.queue;

@@ -24,7 +24,7 @@ from outlast.cli.options import (
     scenario_options,
     warn_of,
 )
-from outlast.cli.serve_checks import check_clock, check_names, check_tls, warn_if_open
+from outlast.cli.serve_checks import check_clock, check_doors, check_tls, warn_if_open
 from outlast.cli.serve_messages import show
 from outlast.serving.built_in_load import LEAST_IOPS, MOST_IOPS, USUAL_IOPS, load_of
 from outlast.serving.event_log import EventLog
@@ -165,7 +165,7 @@ def serve_command(
     """
     check_clock(clock, speed)
     check_keeping(keeping)
-    check_names(name, http)
+    check_doors(name, http, keeping["nvme"], scenario or preset)
     check_tls(tls_cert, tls_key, tls_ca, tls, file)
     is_named = keeping["image"] is None or scenario is not None or preset is not None
     layers, overrides = layers_of(scenario, preset) if is_named else [], overrides_of(settings, seed)

@@ -28,14 +28,18 @@ def check_clock(clock: str, speed: float | None) -> None:
         raise click.UsageError(f"--speed {speed}: must be within 0.001 to 1000", click.get_current_context())
 
 
-def check_names(name: str | None, http: int | None) -> None:
-    """Refuses what the control socket and HTTP would refuse later, when an image has been made."""
+def check_doors(name: str | None, http: int | None, nvme: str | None, machine: str | Path | None) -> None:
+    """Refuses what the control socket, HTTP and NVMe would refuse later, when an image has been made."""
     from outlast.serving import sockets
 
     if name is not None:
         sockets.socket_path(name)
     if http:
         sockets.check_port(http)
+    # A machine behind --nvme is taken for its PLACE.
+    if nvme is not None and machine is None and not nvme.startswith(("tcp:", "unix:")):
+        text = f'--nvme "{nvme}": must be tcp:ADDRESS:PORT; name a SCENARIO before --nvme'
+        raise click.UsageError(text, click.get_current_context())
 
 
 def warn_if_open(*addresses: str | None) -> None:

@@ -51,6 +51,8 @@ pub(crate) struct HostLink<W> {
     outcomes: BTreeMap<u16, CommandOutcome>,
     /// Controller of the queue, after Connect.
     pub(crate) controller: u16,
+    /// Result of the latest completion, whatever its status.
+    pub(crate) result: u64,
 }
 
 impl<W: HostWire> HostLink<W> {
@@ -77,6 +79,7 @@ impl<W: HostWire> HostLink<W> {
             incoming: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             controller: 0xFFFF,
+            result: 0,
         }
     }
 
@@ -163,6 +166,7 @@ impl<W: HostWire> HostLink<W> {
                 self.outgoing.remove(&id);
                 let result = u64::from_le_bytes(unit.header[8..16].try_into().unwrap());
                 let code = status >> 1 & 0x7FF;
+                self.result = result;
                 self.outcomes.insert(id, if code == 0 { Ok((result, data)) } else { Err(code) });
             }
             0x07 => {

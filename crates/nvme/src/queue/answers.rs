@@ -73,7 +73,8 @@ impl HostQueue {
     fn end(&mut self, running: RunningCommand, failure: Option<DeviceFailure>) {
         self.held -= running.cost();
         let entry = running.entry;
-        if let Some(failure) = failure {
+        // A drive that cannot be flushed does not keep its host from leaving.
+        if let Some(failure) = failure.filter(|_| !matches!(running.plan.end, PlanEnd::ShutDown)) {
             // A Copy that still reads has another end.
             let is_write = entry.opcode() & 3 == 1
                 && matches!(running.plan.end, PlanEnd::Nothing | PlanEnd::ReturnPlace);
@@ -82,6 +83,12 @@ impl HostQueue {
         let id = entry.command_id();
         match running.plan.end {
             PlanEnd::Nothing | PlanEnd::CopyTo { .. } | PlanEnd::ManageZones(_) => {
+                self.succeed(id, 0, Vec::new());
+            }
+            PlanEnd::ShutDown => {
+                if let Some(link) = &self.link {
+                    self.target.with(link.key, |controller| controller.properties.shut_down());
+                }
                 self.succeed(id, 0, Vec::new());
             }
             PlanEnd::Return => self.succeed(id, 0, running.gathered),

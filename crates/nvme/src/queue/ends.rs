@@ -3,7 +3,7 @@
 use super::HostQueue;
 use crate::entry::{CommandEnd, SubmissionEntry, completion};
 use crate::events::FailedCommand;
-use crate::fabrics;
+use crate::io;
 use crate::status::NvmeStatus;
 
 impl HostQueue {
@@ -25,8 +25,8 @@ impl HostQueue {
     pub(super) fn fail(&mut self, entry: &SubmissionEntry, status: NvmeStatus, result: u64) {
         let (command_id, namespace) = (entry.command_id(), entry.namespace());
         if let Some(link) = &self.link {
-            let (queue, is_io) = (link.queue, link.queue > 0 && entry.opcode() != fabrics::FABRICS);
-            let lba = if is_io { entry.two_dwords(10) } else { 0 };
+            let queue = link.queue;
+            let lba = if queue > 0 && io::names_block(entry.opcode()) { entry.two_dwords(10) } else { 0 };
             self.target.with(link.key, |controller| {
                 controller.errors.record(FailedCommand { queue, command_id, status, lba, namespace });
             });

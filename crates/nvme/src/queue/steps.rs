@@ -7,6 +7,8 @@ use crate::fabrics::{self, ConnectRequest};
 use crate::facts::EVENT_REQUESTS;
 use crate::io;
 use crate::placement_identifiers;
+use crate::plan::{CommandPlan, PlanEnd, PlannedOp, PlannedRequest};
+use crate::properties::PropertyChange;
 use crate::status::NvmeStatus;
 use crate::target::{ConnectedQueue, SharedLogs};
 
@@ -15,7 +17,7 @@ impl HostQueue {
     pub(super) fn step(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<AdminStep, RefusedCommand> {
         let plain = |status| (status, 0);
         if entry.opcode() == fabrics::FABRICS {
-            return self.fabrics(entry, data).map(|result| AdminStep::Done(result, Vec::new()));
+            return self.fabrics(entry, data);
         }
         self.transfer(entry).map_err(plain)?;
         // Fabrics know SGLs only, and no fused operations here.
@@ -77,33 +79,45 @@ impl HostQueue {
         }
     }
 
-    fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<u64, RefusedCommand> {
+    fn fabrics(&mut self, entry: &SubmissionEntry, data: &[u8]) -> Result<AdminStep, RefusedCommand> {
+        let done = |result| AdminStep::Done(result, Vec::new());
         if entry.fabrics_type() == fabrics::CONNECT {
-            return self.connect(entry, data);
+            return self.connect(entry, data).map(done);
         }
-        let link =
-            self.link.as_mut().filter(|link| link.queue == 0).ok_or((NvmeStatus::SEQUENCE_ERROR, 0))?;
+        let gone = (NvmeStatus::SEQUENCE_ERROR, 0);
+        let link = self.link.as_mut().filter(|link| link.queue == 0).ok_or(gone)?;
         let (offset, is_long) = (entry.dword(11), entry.dword(10) & 7 == 1);
-        let work = |set: Option<u64>| {
-            let done = self.target.with(link.key, |controller| match set {
-                None => {
-                    let has_zones = controller.facts.as_ref().is_some_and(|facts| facts.has_zones());
-                    controller.properties.get(offset, is_long, has_zones).map(|value| (value, false))
-                }
-                Some(value) => controller.properties.set(offset, is_long, value).map(|reset| (0, reset)),
-            });
-            done.unwrap_or(Err(NvmeStatus::SEQUENCE_ERROR)).map_err(|status| (status, 0))
-        };
         match entry.fabrics_type() {
-            fabrics::PROPERTY_GET => work(None).map(|(value, _)| value),
+            fabrics::PROPERTY_GET => {
+                let value = self.target.with(link.key, |controller| {
+                    let has_zones = controller.facts.as_ref().is_some_and(|facts| facts.has_zones());
+                    controller.properties.get(offset, is_long, has_zones)
+                });
+                value.ok_or(gone)?.map(done).map_err(|status| (status, 0))
+            }
             fabrics::PROPERTY_SET => {
-                let (_, is_reset) = work(Some(entry.two_dwords(12)))?;
-                if is_reset {
-                    link.key = self.target.reset(link.key);
-                    // Commands of a controller that is reset get no completions.
-                    self.event_requests.clear();
+                let change = self.target.with(link.key, |controller| {
+                    let change = controller.properties.set(offset, is_long, entry.two_dwords(12))?;
+                    let is_writable = controller.facts.as_ref().is_some_and(|facts| facts.is_writable());
+                    if change == PropertyChange::ShutDown && !is_writable {
+                        controller.properties.shut_down();
+                        return Ok(PropertyChange::Nothing);
+                    }
+                    Ok(change)
+                });
+                match change.ok_or(gone)?.map_err(|status| (status, 0))? {
+                    PropertyChange::Nothing => {}
+                    PropertyChange::Reset => {
+                        link.key = self.target.reset(link.key);
+                        // Commands of a controller that is reset get no completions.
+                        self.event_requests.clear();
+                    }
+                    PropertyChange::ShutDown => {
+                        let flush = PlannedRequest::whole(PlannedOp::Flush);
+                        return Ok(AdminStep::Device(CommandPlan::new([flush], PlanEnd::ShutDown, 0)));
+                    }
                 }
-                Ok(0)
+                Ok(done(0))
             }
             _ => Err((NvmeStatus::INVALID_OPCODE, 0)),
         }

@@ -227,7 +227,7 @@ fn a_drive_without_handles_advertises_and_answers_nothing_of_them() {
     let mut admin = served.admin(HOST, LinkWishes::default());
     let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
     let page = admin.run(WireCommand::identify(1, 0)).unwrap().1;
-    assert_eq!((long(&page, 96) as u32, page[256] & 1 << 5, word(&page, 340)), (0, 0, 0));
+    assert_eq!((long(&page, 96) as u32, page[256] & 1 << 5, word(&page, 340)), (1, 0, 0));
     for page in [0x09, 0x20, 0x21, 0x22, 0x23] {
         assert_eq!(admin.run(WireCommand::group_log(page, 64, 0)).unwrap_err(), 0x109);
     }
@@ -254,7 +254,7 @@ fn the_size_and_the_time_limit_of_reclaim_units_are_told() {
         let page = io.run(WireCommand::handle_status(64)).unwrap().1;
         (u32::from_le_bytes(page[16 + 4..16 + 8].try_into().unwrap()), long(&page, 24))
     };
-    assert_eq!(status(&mut io), (0, 0), "nothing is begun");
+    assert_eq!(status(&mut io), (0, 2 * 8 * 8 * 8), "an empty reclaim unit, whose time does not run");
     io.run(WireCommand::write(0, bytes(8, 1), false).placed(0)).unwrap();
     io.run(WireCommand::flush()).unwrap();
     let (time, blocks) = status(&mut io);

@@ -129,8 +129,8 @@ fn a_host_of_the_nvm_command_set_alone_sees_no_zones() {
     let mut admin = served.admin(HOST, LinkWishes::default());
     let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
     assert_eq!(number(&admin.run(WireCommand::identify(2, 0)).unwrap().1, 0), 0);
-    assert_eq!(admin.run(WireCommand::identify(0, 1)).unwrap_err(), 0x02C);
-    assert_eq!(io.run(WireCommand::read_long(0, 1)).unwrap_err(), 0x02C);
+    assert_eq!(admin.run(WireCommand::identify(0, 1)).unwrap_err(), 0x12C);
+    assert_eq!(io.run(WireCommand::read_long(0, 1)).unwrap_err(), 0x12C);
     // NBD has no zones either: it reads, and writes nothing.
     let mut nbd = Client::open(&served.folder.path().join("nbd"), "drive");
     let refused = nbd.ask(WRITE, 0, 0, 4096, &[1; 4096]);
