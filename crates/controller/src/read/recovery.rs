@@ -4,11 +4,15 @@
 //! A program unit is read once for a recovery, however many lines it lies on. So a recovery reads no more than the lines that cross each other there, however much of
 //! their flash fails.
 
+mod review;
+mod way;
+
 use super::lines::Lines;
 use super::units;
 use crate::op::Op;
-use outlast_ftl::{CodeAxis, LineMember};
+use outlast_ftl::CodeAxis;
 use outlast_units::{Lpn, Pu};
+use way::Way;
 
 /// What a recovery asks for, or has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,117 +250,5 @@ impl Recovery {
         }
         steps.extend(next.iter().map(|&pu| RecoveryStep::Read(pu)));
         !next.is_empty()
-    }
-
-    /// Goes on along every line on which program unit `pu` lies, and along those that waited for them.
-    fn review_lines_of(&mut self, pu: Pu, steps: &mut Vec<RecoveryStep>) {
-        let mut changed = vec![pu];
-        while let Some(pu) = changed.pop() {
-            for line in 0..self.lines.len() {
-                let is_of_read = self.lines[line].targets.contains(&self.op.pu);
-                if !is_of_read && self.lines[line].pus.contains(&pu) && !self.waits(line) {
-                    self.review(line, &mut changed, steps);
-                }
-            }
-        }
-    }
-
-    /// True if a member of line `line` is being read, or may yet be rebuilt along its other line.
-    fn waits(&self, line: usize) -> bool {
-        let axis = self.lines[line].axis;
-        self.lines[line].pus.iter().any(|&pu| {
-            let may_be_rebuilt = || {
-                let along = |other: &Line| {
-                    other.axis != axis && !other.has_ended && other.targets.contains(&pu) && pu != self.op.pu
-                };
-                self.missing(pu) != 0 && self.lines.iter().any(along)
-            };
-            self.member(pu).is_some_and(|member| member.is_under_way) || may_be_rebuilt()
-        })
-    }
-
-    /// Reads what line `line` lacks, or rebuilds its targets as far as it can: then they have `changed`.
-    fn review(&mut self, line: usize, changed: &mut Vec<Pu>, steps: &mut Vec<RecoveryStep>) {
-        if self.read_more(line, steps) {
-            return;
-        }
-        let had_ended = std::mem::replace(&mut self.lines[line].has_ended, true);
-        for target in self.lines[line].targets.clone() {
-            if self.rebuild(line, target, steps) || !had_ended {
-                changed.push(target);
-            }
-        }
-    }
-
-    /// Rebuilds of program unit `pu` what line `line` gives; false if that is nothing.
-    fn rebuild(&mut self, line: usize, pu: Pu, steps: &mut Vec<RecoveryStep>) -> bool {
-        let (good, axis) = (self.good_of(line, pu), self.lines[line].axis);
-        if good == 0 {
-            return false;
-        }
-        if let Ok(index) = self.members.binary_search_by_key(&pu, |member| member.pu) {
-            self.members[index].missing &= !good;
-        }
-        steps.push(RecoveryStep::Rebuilt { pu, axis, mask: good });
-        true
-    }
-
-    /// Goes on along all lines but `of_read`, whatever they wait for. Returns whether anything came of it.
-    fn review_all(&mut self, of_read: usize, steps: &mut Vec<RecoveryStep>) -> bool {
-        let before = steps.len();
-        for line in (0..self.lines.len()).filter(|&line| line != of_read) {
-            let mut changed = Vec::new();
-            if !self.lines[line].targets.contains(&self.op.pu) {
-                self.review(line, &mut changed, steps);
-            }
-            changed.into_iter().for_each(|pu| self.review_lines_of(pu, steps));
-        }
-        steps.len() != before
-    }
-
-    /// Rebuilds all that any line gives, of whatever is missing on it but the read itself; false if that is nothing.
-    fn rebuild_all(&mut self, steps: &mut Vec<RecoveryStep>) -> bool {
-        let before = steps.len();
-        for line in 0..self.lines.len() {
-            for pu in self.lines[line].pus.clone() {
-                if pu != self.op.pu {
-                    self.rebuild(line, pu, steps);
-                }
-            }
-        }
-        steps.len() != before
-    }
-}
-
-/// The line of a program unit along an axis, its other members by where they are.
-struct Way {
-    needed: u32,
-    known: u32,
-    buffered: Vec<Pu>,
-    on_flash: Vec<Pu>,
-}
-
-impl Way {
-    /// That of program unit `pu` along `axis`; `None` where there is none that may suffice.
-    fn of(lines: &impl Lines, pu: Pu, axis: CodeAxis) -> Option<Self> {
-        let needed = lines.needs(pu, axis)?;
-        let mut way = Self { needed, known: 0, buffered: Vec::new(), on_flash: Vec::new() };
-        for member in lines.members(pu, axis) {
-            match member {
-                LineMember::Empty => way.known += 1,
-                LineMember::Buffered(pu) => way.buffered.push(pu),
-                // The controller knows which dies are dead.
-                LineMember::OnFlash(pu) if !lines.is_out_of_reach(pu) => way.on_flash.push(pu),
-                LineMember::OnFlash(_) | LineMember::Gone => {}
-            }
-        }
-        let may_suffice = way.known + (way.buffered.len() + way.on_flash.len()) as u32 >= needed;
-        may_suffice.then_some(way)
-    }
-
-    /// What it costs to begin with along `axis`: the reads that one die has to make, one after the other; then all reads.
-    fn cost(&self, axis: CodeAxis) -> (usize, usize) {
-        let reads = (self.needed as usize).saturating_sub(self.known as usize + self.buffered.len());
-        (if axis == CodeAxis::Block { reads } else { reads.min(1) }, reads)
     }
 }

@@ -113,7 +113,6 @@ struct Outcome {
     again: Vec<Op>,
     elsewhere: Vec<(Pu, u64)>,
     members_read: u32,
-    /// Program units of which members were read.
     read: std::collections::BTreeSet<Pu>,
 }
 
