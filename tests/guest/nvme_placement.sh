@@ -39,7 +39,9 @@ decoded() { # what nvme-cli prints, each line with the name of the log
   if nvme "$@" >/out 2>&1; then echo "$log ended: 0"; else echo "$log ended: $?"; fi
   sed "s/^/$log| /" /out
 }
-nvme fdp set-events "$first" -p 0 -e 1 -t 0,3 >/out 2>&1 || sed 's/^/# /' /out
+for handle in 0 1; do
+  nvme fdp set-events "$first" -p $handle -e 1 -t 0,3 >/out 2>&1 || sed 's/^/# /' /out
+done
 dd if=/dev/urandom of=/block bs=4096 count=1 2>/dev/null
 for value in 0 1 1 9; do
   must nvme write "$first" -s $((value * 8)) -c 7 -z 4096 -d /block --dir-type=2 --dir-spec=$value >/dev/null

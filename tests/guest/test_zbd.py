@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machine import Machine, command
+from machine import Machine, command, is_newer
 from test_guest import APPLETS, HERE, files, folder
 
 import outlast
@@ -199,14 +199,10 @@ def guest(files: Path, folder: Path) -> Machine:
 def test_jobs_ask_of_zones_what_fio_asks_of_linux(folder: Path, files: Path) -> None:
     with guest(files, folder) as machine:
         assert not list(machine.questions())
-        for device in ("nullb0", "nvme0n1"):
-            assert machine.value(device).split() == [
-                "host-managed",
-                str(COUNT),
-                str(SIZE // 512),
-                str(OPEN),
-                str(ACTIVE),
-            ]
+        limits = f"host-managed {COUNT} {SIZE // 512} {OPEN} {ACTIVE}"
+        # null_blk of Linux 6.12 says that it has no limits, whatever it is told.
+        for device in ("nvme0n1",) if is_newer(files) else ("nullb0", "nvme0n1"):
+            assert machine.value(device).strip() == limits
             for name, text in JOBS.items():
                 compare(machine, f"{device}-{name}", text)
 

@@ -29,6 +29,7 @@ mod io;
 mod lba_status;
 mod log_pages;
 mod placement;
+mod placement_event;
 mod placement_events;
 mod placement_features;
 mod placement_identifiers;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::bytes::put;
 use crate::device::PlacementReport;
 use crate::facts::SubsystemFacts;
+use crate::placement_event::{ENTRY_BYTES, PlacementEvent};
 use crate::placement_identifiers::only_namespace;
 
 /// Types of events: a reclaim unit not fully written, its time limit exceeded, handles modified by a reset, an invalid placement identifier, media reallocated, a handle
@@ -15,55 +16,10 @@ const COUNTED: [u8; 5] = [NOT_FULLY_WRITTEN, 0x01, 0x02, 0x80, 0x81];
 /// Of a handle that its host has updated.
 const NOT_FULLY_WRITTEN: u8 = 0x00;
 const INVALID_IDENTIFIER: u8 = 0x03;
-/// Types from here on are events of the controller, the others of the host.
-const CONTROLLER_EVENTS: u8 = 0x80;
-
-/// Length of the head of the log and of each event, in bytes.
-const ENTRY_BYTES: usize = 64;
 /// Length of the log, whatever it has, in bytes.
 const LOG_BYTES: usize = 4096;
 /// Most events that the log has, of the host and of the controller each.
 const LOG_ENTRIES: usize = LOG_BYTES / ENTRY_BYTES - 1;
-
-/// Flags of an event: which of its fields are valid.
-const IDENTIFIER_VALID: u8 = 1 << 0;
-const NAMESPACE_VALID: u8 = 1 << 1;
-const LOCATION_VALID: u8 = 1 << 2;
-
-/// An event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PlacementEvent {
-    kind: u8,
-    /// Time at which it was noticed, in milliseconds since the device was put in service.
-    noticed_ms: u64,
-    /// Number of a namespace, and an identifier of it; absent where several namespaces may write through the handle.
-    identifier: Option<(u32, u16)>,
-    /// Reclaim group and handle of the reclaim unit; an identifier that the namespace does not have is of none.
-    location: Option<(u16, u16)>,
-}
-
-impl PlacementEvent {
-    fn is_host(&self) -> bool {
-        self.kind < CONTROLLER_EVENTS
-    }
-
-    fn entry(&self) -> [u8; ENTRY_BYTES] {
-        let mut entry = [0; ENTRY_BYTES];
-        entry[0] = self.kind;
-        put(&mut entry, 4, &self.noticed_ms.to_le_bytes()[..6]);
-        if let Some((namespace, identifier)) = self.identifier {
-            entry[1] |= IDENTIFIER_VALID | NAMESPACE_VALID;
-            put(&mut entry, 2, &identifier.to_le_bytes());
-            put(&mut entry, 12, &namespace.to_le_bytes());
-        }
-        if let Some((group, handle)) = self.location {
-            entry[1] |= LOCATION_VALID;
-            put(&mut entry, 32, &group.to_le_bytes());
-            put(&mut entry, 34, &handle.to_le_bytes());
-        }
-        entry
-    }
-}
 
 /// Events of the endurance group, which all hosts share. An event is recorded while its type is enabled for its handle.
 #[derive(Clone, Debug, Default)]
