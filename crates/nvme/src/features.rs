@@ -169,7 +169,7 @@ mod tests {
         let get = |features: ControllerFeatures, selected| features.get(TEMPERATURE_THRESHOLD, selected);
         assert_eq!((get(features, 0), get(features, UNDER)), (Ok(0xFFFF), Ok(0)));
         features.set(TEMPERATURE_THRESHOLD, 350).unwrap();
-        features.set(TEMPERATURE_THRESHOLD, UNDER | SENSOR | 280).unwrap();
+        features.set(TEMPERATURE_THRESHOLD, UNDER | SENSOR | 0x118).unwrap();
         assert_eq!((get(features, 0), get(features, UNDER)), (Ok(350), Ok(280)));
         for wrong in [1 << 16, 8 << 16 | UNDER, 2 << 20, 3 << 20] {
             assert_eq!(features.set(TEMPERATURE_THRESHOLD, wrong), Err(NvmeStatus::INVALID_FIELD));

@@ -38,6 +38,8 @@ pub enum DataTransfer {
 pub enum QueueEvent<'a> {
     /// Connect has succeeded for a namespace: the place of its subsystem in the offer.
     Opened(usize),
+    /// The controller was reset: its other queues are over.
+    Reset,
     /// A request to the device, in flight until it is answered.
     Request(DeviceRequest<'a>),
 }
@@ -82,6 +84,8 @@ pub struct HostQueue {
     offer: TargetOffer,
     link: Option<QueueLink>,
     opened: Option<usize>,
+    /// Set from a reset until it is told.
+    was_reset: bool,
     running: RunningCommands,
     /// Commands with a request for the device.
     due: VecDeque<u32>,
@@ -102,6 +106,7 @@ impl HostQueue {
             offer,
             link: None,
             opened: None,
+            was_reset: false,
             running: RunningCommands::default(),
             due: VecDeque::new(),
             ends: VecDeque::new(),
@@ -180,7 +185,7 @@ impl HostQueue {
 
     /// True if [`HostQueue::poll`] has an event.
     pub fn has_event(&self) -> bool {
-        self.opened.is_some() || !self.due.is_empty()
+        self.opened.is_some() || self.was_reset || !self.due.is_empty()
     }
 
     /// Begins a command, with the data that [`HostQueue::transfer`] has named.
@@ -210,6 +215,9 @@ impl HostQueue {
     pub fn poll(&mut self) -> Option<QueueEvent<'_>> {
         if let Some(place) = self.opened.take() {
             return Some(QueueEvent::Opened(place));
+        }
+        if std::mem::take(&mut self.was_reset) {
+            return Some(QueueEvent::Reset);
         }
         let tag = self.due.pop_front()?;
         let running = self.running.get_mut(tag)?;

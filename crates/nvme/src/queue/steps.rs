@@ -109,6 +109,7 @@ impl HostQueue {
                     PropertyChange::Nothing => {}
                     PropertyChange::Reset => {
                         link.key = self.target.reset(link.key);
+                        self.was_reset = true;
                         // Commands of a controller that is reset get no completions.
                         self.event_requests.clear();
                     }

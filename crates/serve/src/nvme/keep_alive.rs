@@ -62,6 +62,16 @@ struct Turns {
 }
 
 impl Turns {
+    /// Has `host` connect as client `number`.
+    fn connected(&mut self, host: &mut TcpStream, number: usize) {
+        while self.clients.clients_of(ExportTarget::device(0)) < number {
+            self.turn();
+        }
+        let mut answer = [0; 128 + 24];
+        host.read_exact(&mut answer).unwrap();
+        assert_eq!((answer[0], answer[128], answer[128 + 22] >> 1), (1, 5, 0), "connected");
+    }
+
     /// Handles what has come, after waiting for it.
     fn turn(&mut self) {
         let mut ready = Vec::new();
@@ -79,18 +89,18 @@ impl Turns {
     }
 }
 
-/// `ICReq`, then Connect of an admin queue with this keep-alive time-out.
-fn connect(keep_alive: Duration) -> Vec<u8> {
+/// `ICReq`, then Connect of queue `queue` of a controller, with this keep-alive time-out.
+fn connect(keep_alive: Duration, queue: u8, controller: [u8; 2]) -> Vec<u8> {
     let mut units = vec![0; 128 + 72 + 1024];
     (units[2], units[4]) = (128, 128);
     let unit = &mut units[128..];
     unit[..8].copy_from_slice(&[0x04, 0, 72, 72, 0x48, 0x04, 0, 0]);
     let entry = &mut unit[8..72];
     (entry[0], entry[1], entry[4], entry[39], entry[44]) = (0x7F, 0x40, 0x01, 0x01, 127);
-    entry[33] = 4;
+    (entry[33], entry[42]) = (4, queue);
     entry[48..52].copy_from_slice(&(keep_alive.as_millis() as u32).to_le_bytes());
     let data = &mut unit[72..];
-    data[16..18].fill(0xFF);
+    data[16..18].copy_from_slice(&controller);
     data[256..256 + NQN.len()].copy_from_slice(NQN.as_bytes());
     data[512] = b'h';
     units
@@ -118,14 +128,39 @@ fn connected(keep_alive: Duration) -> (Turns, TcpStream) {
     clients.offer(&offer()).unwrap();
     let mut turns = Turns { clients, poller, backend: NoDevice(offer()) };
     let mut host = TcpStream::connect(address).unwrap();
-    host.write_all(&connect(keep_alive)).unwrap();
-    while turns.clients.clients_of(ExportTarget::device(0)) == 0 {
-        turns.turn();
-    }
-    let mut answer = [0; 128 + 24];
-    host.read_exact(&mut answer).unwrap();
-    assert_eq!((answer[0], answer[128], answer[128 + 22] >> 1), (1, 5, 0), "connected");
+    host.write_all(&connect(keep_alive, 0, [0xFF; 2])).unwrap();
+    turns.connected(&mut host, 1);
     (turns, host)
+}
+
+/// An I/O queue of the only controller, which is enabled for it.
+fn with_io_queue(turns: &mut Turns, host: &mut TcpStream) -> TcpStream {
+    host.write_all(&capsule(0x7F, 1, 0, [0, 0x14, 0x0046_0001])).unwrap();
+    turns.turn();
+    host.read_exact(&mut [0; 24]).unwrap();
+    let mut io = TcpStream::connect(host.peer_addr().unwrap()).unwrap();
+    io.write_all(&connect(Duration::ZERO, 1, [1, 0])).unwrap();
+    turns.connected(&mut io, 2);
+    io
+}
+
+#[test]
+fn io_queues_are_closed_with_their_controller_whether_it_is_evicted_or_reset() {
+    let (mut turns, mut host) = connected(KEEP_ALIVE);
+    let mut io = with_io_queue(&mut turns, &mut host);
+    turns.clients.enforce_limits(monotonic() + 2 * KEEP_ALIVE, &turns.poller).unwrap();
+    assert_eq!(turns.clients.clients(), 0);
+    assert_eq!(io.read(&mut [0]).unwrap_or(0), 0, "the connection is closed");
+    let (mut turns, mut host) = connected(Duration::ZERO);
+    let mut io = with_io_queue(&mut turns, &mut host);
+    // CC without EN, then with it.
+    for configuration in [0x0046_0000, 0x0046_0001] {
+        host.write_all(&capsule(0x7F, 2, 0, [0, 0x14, configuration])).unwrap();
+        turns.turn();
+        host.read_exact(&mut [0; 24]).unwrap();
+    }
+    assert_eq!(turns.clients.clients(), 1, "the admin queue stays");
+    assert_eq!(io.read(&mut [0]).unwrap_or(0), 0, "the connection is closed");
 }
 
 #[test]

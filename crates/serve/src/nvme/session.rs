@@ -52,6 +52,7 @@ impl WireSession for NvmeSession {
                 self.export = Some(place);
                 Some(SessionEvent::Opened)
             }
+            QueueEvent::Reset => Some(SessionEvent::OthersEnded),
             QueueEvent::Request(request) => Some(SessionEvent::Request(block_request(request))),
         }
     }

@@ -116,6 +116,8 @@ pub(crate) enum SessionEvent<'a> {
     Secure,
     /// The client has opened an export ([`WireSession::export`]); requests follow.
     Opened,
+    /// The client has ended other sessions of its own.
+    OthersEnded,
     /// A request, in flight until it is answered.
     Request(BlockRequest<'a>),
 }

@@ -11,7 +11,7 @@ use super::listeners::{ProtocolListener, ProtocolListeners};
 use super::memory::{ALL_CLIENTS, ClientMemory, EACH_CLIENT};
 use super::{ClientSession, ExportTarget, RequestOrigin, SessionBackend};
 use crate::net::{ReadySource, SocketCalls, SocketPoller, WakeSource};
-use crate::protocol::{BlockReply, DeviceNews, ExportOffer, OfferError};
+use crate::protocol::{BlockReply, DeviceNews, ExportOffer, OfferError, SessionEnd};
 use crate::tls::SessionEncryption;
 
 /// Most clients at a time; others wait to be accepted.
@@ -150,8 +150,12 @@ impl ClientSessions {
         for index in 0..self.listed.len() {
             let number = self.listed[index];
             let Some(session) = &mut self.sessions[number as usize] else { continue };
-            if !session.handle_requests(number, self.tls.as_ref(), backend, &mut self.memory) {
+            let is_connected = session.handle_requests(number, self.tls.as_ref(), backend, &mut self.memory);
+            let has_ended_others = session.take_has_ended_others();
+            if !is_connected {
                 self.close(number);
+            } else if has_ended_others {
+                self.close_broken();
             }
         }
     }
@@ -194,11 +198,15 @@ impl ClientSessions {
                 session.is_listed = false;
                 let is_connected = session.send()
                     && session.handle_requests(number, self.tls.as_ref(), backend, &mut self.memory);
+                let has_ended_others = session.take_has_ended_others();
                 if !is_connected || session.is_over() {
                     session.link.end();
                     self.close(number);
                 } else if let Some(interest) = session.changed_interest() {
                     poller.modify(&session.link, WakeSource::Session(number), interest)?;
+                }
+                if has_ended_others {
+                    self.close_broken();
                 }
             }
             // Memory that was released in this pass may let other sessions continue, still in this turn.
@@ -220,18 +228,33 @@ impl ClientSessions {
 
     /// Closes a session at once. Its requests under way go on, and their replies are dropped.
     fn close(&mut self, number: u32) {
-        // Closing a socket removes it from the poller.
-        if let Some(session) = self.sessions[number as usize].take() {
-            self.closed_calls += session.link.calls;
-            self.memory.update(session.held, 0);
+        if self.remove(number) {
             // Other sessions may have ended with it: those of the same controller.
-            drop(session);
-            for number in 0..self.sessions.len() {
-                if self.sessions[number].as_ref().is_some_and(|session| session.wire.end().is_some()) {
-                    self.enlist(number as u32);
-                }
+            self.close_broken();
+        }
+    }
+
+    /// Closes the sessions that are of no use any more.
+    fn close_broken(&mut self) {
+        for number in 0..self.sessions.len() {
+            if let Some(session) = &mut self.sessions[number]
+                && session.wire.end() == Some(SessionEnd::Broken)
+            {
+                // What it was still to be told, as far as the socket takes it.
+                let _ = session.send();
+                session.link.end();
+                self.remove(number as u32);
             }
         }
+    }
+
+    /// Drops a session, if it is there.
+    fn remove(&mut self, number: u32) -> bool {
+        let Some(session) = self.sessions[number as usize].take() else { return false };
+        // Closing a socket removes it from the poller.
+        self.closed_calls += session.link.calls;
+        self.memory.update(session.held, 0);
+        true
     }
 
     /// Closes all sessions for which `condition` holds.

@@ -40,6 +40,8 @@ pub(crate) struct ClientSession {
     generation: u32,
     /// Set while the session is in the list of those to be handled.
     is_listed: bool,
+    /// Set from an end of other sessions, which the client has brought about, until those are closed.
+    has_ended_others: bool,
     /// Bytes held for the client, as counted in [`ClientMemory`].
     held: u64,
     /// Time at which the client was last heard, on the system's monotonic clock.
@@ -70,6 +72,7 @@ impl ClientSession {
             interest,
             generation,
             is_listed: false,
+            has_ended_others: false,
             held: 0,
             heard_at: connected_at,
             silence_limit: None,
@@ -152,6 +155,11 @@ impl ClientSession {
         is_connected
     }
 
+    /// True if the client has ended other sessions since the last call.
+    fn take_has_ended_others(&mut self) -> bool {
+        std::mem::take(&mut self.has_ended_others)
+    }
+
     /// True if a byte was sent or received since the last call.
     fn take_has_moved(&mut self) -> bool {
         std::mem::replace(&mut self.reviewed_bytes, self.moved_bytes) != self.moved_bytes
@@ -206,6 +214,7 @@ impl ClientSession {
                         return false;
                     }
                 }
+                SessionEvent::OthersEnded => self.has_ended_others = true,
                 SessionEvent::Secure => {
                     if tls.is_none_or(|tls| self.link.secure(tls.config.clone()).is_err()) {
                         return false;

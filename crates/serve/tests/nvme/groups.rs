@@ -19,8 +19,12 @@ fn an_identifier_names_a_group_in_its_upper_bits() {
     let mut io = served.io(&admin, HOST, 1, LinkWishes::default());
     let page = group_log(&mut admin, 0x20, 512);
     let (first, second) = (&page[16..], &page[16 + 72..]);
-    assert_eq!((first[2], long(first, 4) as u32, long(first, 16)), (1 << 7, 1, 8 * 8 * 4096), "one group");
-    assert_eq!((second[2], long(second, 4) as u32), (1 << 7 | 1, 2), "RGIF, NRG");
+    assert_eq!(
+        (first[2], long(first, 4) as u32, long(first, 16)),
+        (1 << 7 | 1 << 4, 1, 8 * 8 * 4096),
+        "one group"
+    );
+    assert_eq!((second[2], long(second, 4) as u32), (1 << 7 | 1 << 4 | 1, 2), "RGIF, NRG");
     assert_eq!((word(second, 8), long(second, 16)), (3, 4 * 8 * 4096), "NRUH, RUNS of half the dies");
     let status = |io: &mut SocketLink| -> Vec<(u64, u64, u64)> {
         let page = io.run(WireCommand::handle_status(256)).unwrap().1;
@@ -28,8 +32,12 @@ fn an_identifier_names_a_group_in_its_upper_bits() {
         (0..word(&page, 14) as usize).map(|unit| one(16 + unit * 32)).collect()
     };
     // The namespace's handles are 2 and 0, each in both groups.
-    let group = 1 << 15;
-    assert_eq!(status(&mut io), [(0, 2, 0), (group, 2, 0), (1, 0, 0), (1 | group, 0, 0)]);
+    let (group, empty) = (1 << 15, 4 * 8 * 8);
+    assert_eq!(
+        status(&mut io),
+        [(0, 2, empty), (group, 2, empty), (1, 0, empty), (1 | group, 0, empty)],
+        "each refers to an empty reclaim unit"
+    );
     let groups = |served: &NvmeServer| -> Vec<u64> {
         let report = report(served);
         report["groups"].as_array().unwrap().iter().map(|own| own["host_bytes"].as_u64().unwrap()).collect()
@@ -39,8 +47,8 @@ fn an_identifier_names_a_group_in_its_upper_bits() {
     io.run(WireCommand::write(8, bytes(8, 2), false).placed(1)).unwrap();
     io.run(WireCommand::write(16, bytes(8, 3), false)).unwrap();
     assert_eq!(groups(&served), [2 * 4096, 4096], "without an identifier, to the first group");
-    let left = (4 * 8 - 1) * 8;
-    assert_eq!(status(&mut io), [(0, 2, left), (group, 2, 0), (1, 0, left), (1 | group, 0, left)]);
+    let left = empty - 8;
+    assert_eq!(status(&mut io), [(0, 2, left), (group, 2, empty), (1, 0, left), (1 | group, 0, left)]);
     // A unit of the second group is written to the first, and is read from there.
     io.run(WireCommand::write(0, bytes(8, 4), false).placed(0)).unwrap();
     assert_eq!(report(&served)["groups"][1]["valid_bytes"], 0);
@@ -50,7 +58,7 @@ fn an_identifier_names_a_group_in_its_upper_bits() {
     io.run(WireCommand::write(24, bytes(8, 5), false).placed(1 | group as u16)).unwrap();
     io.run(WireCommand::update_handles(&[1 | 1 << 15, 0])).unwrap();
     let after = status(&mut io);
-    assert_eq!([after[2].2, after[3].2], [left, 0], "the update is of one group");
+    assert_eq!([after[2].2, after[3].2], [left, empty], "the update is of one group");
     let page = admin.run(WireCommand::group_log(0x23, 64 * 4, 1)).unwrap().1;
     assert_eq!(page[0], 1, "that of the first placement handle is not enabled");
     let event = &page[64..];

@@ -68,7 +68,7 @@ fn what_linux_asks_for_before_it_uses_handles_is_there() {
     }
     // Two configurations: one handle, three handles; one reclaim group.
     let page = group_log(&mut admin, 0x20, 512);
-    assert_eq!((word(&page, 0), word(&page, 4), page[18]), (1, 16 + 72 + 80, 1 << 7));
+    assert_eq!((word(&page, 0), word(&page, 4), page[18]), (1, 16 + 72 + 80, 1 << 7 | 1 << 4));
     let second = &page[16 + 72..];
     assert_eq!((word(second, 0), long(second, 4) as u32, word(second, 8)), (80, 1, 3), "length, NRG, NRUH");
     assert_eq!([second[64], second[68], second[72]], [1, 2, 1], "isolation");
