@@ -246,13 +246,9 @@ def check_limits(toml: str, scenario: ScenarioLike | Sequence[ScenarioLike]) -> 
     """Refuses limits of `[expect]` in a resolved scenario that no result can be judged by; the file's line is named."""
     # Most scenarios have none, and to parse one takes longer than the rest.
     if "[expect]" in toml:
-        from outlast.expectations import expectations, place_of
+        from outlast.expectations import check
 
-        try:
-            expectations(tomllib.loads(toml))
-        except ScenarioError as error:
-            layers = [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else scenario
-            raise ScenarioError(f"{place_of(str(error), layers)}{error}") from error
+        check(tomllib.loads(toml), [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else scenario)
 
 
 def start_server(

@@ -108,8 +108,16 @@ def _expectation(name: str, said: str) -> Expectation:
     return Expectation(name, said.strip(), tuple(limits))
 
 
-def place_of(message: str, layers: Sequence[Any]) -> str:
-    """File and line of the limit that a message of `expectations` begins with, as `file.toml:7: `; empty elsewhere."""
+def check(scenario: Mapping[str, Any], layers: Sequence[Any]) -> None:
+    """Raises errors of `expectations` with the file and the line of the limit, where one of the layers has it."""
+    try:
+        expectations(scenario)
+    except ScenarioError as error:
+        raise ScenarioError(f"{_place_of(str(error), layers)}{error}") from error
+
+
+def _place_of(message: str, layers: Sequence[Any]) -> str:
+    """File and line of the limit that a message begins with, as `file.toml:7: `; empty elsewhere."""
     quoted = message.removeprefix("expect.").partition('"')[2].partition('"')[0]
     for source in reversed(layers):
         path = Path(source) if isinstance(source, (str, Path)) else None
