@@ -135,6 +135,15 @@ def test_drives_are_bought_again_when_their_writes_are_used_up(folder: Path) -> 
     assert layout.tbw_left_bytes is not None and layout.tbw_left_bytes < 0
 
 
+def test_a_drive_that_holds_all_parity_wears_first(folder: Path) -> None:
+    text = PLAN.partition("[[layout]]")[0]
+    (folder / "fixed.toml").write_text(text + '[[layout]]\nlevel = "raid4"\n')
+    (layout,) = planning.plan(folder / "fixed.toml").layouts
+    # Each write changes a chunk of one of five drives, and one of the sixth.
+    assert layout.member_written_per_day == pytest.approx(1e12, rel=0.05)
+    assert layout.tbw_years == pytest.approx(960e9 * 365 * YEARS / 1e12 / 365, rel=0.05)
+
+
 def test_a_small_drive_has_the_dies_and_the_spare_share_of_the_large_one() -> None:
     spec = planning.read(
         {
@@ -179,6 +188,23 @@ def test_summary_page_and_json_have_the_same_layouts(outlast: Outlast, folder: P
         ("watts = 10", "", "energy_price = 0.2: has no effect without drives.watts"),
         ('name = "six"', 'name = "a\\u001b[2Jb"', "must be a text of one line"),
         ('name = "six"', 'name = " "', "must be a text of one line"),
+        ('"960GB"', "true", "drives.capacity = True: must be a number with its unit"),
+        (
+            '"960GB"',
+            "960",
+            "drives.capacity = 960: must be at least 1GB and at most 10PB; a number without a unit is in",
+        ),
+        ("dwpd = 1", "tbw = 150", "drives.tbw = 150: must be at least 960GB; a number without a unit is in bytes"),
+        ('"300ms"', "20", "simulated = 20: must be at least 0.1s and at most 3600s"),
+        ('"300ms"', '"1ns"', "simulated = 1ns: must be at least 0.1s"),
+        ('"16KiB"', "4096.5", "workload.size = 4096.5: must be above 0 and a whole number of bytes"),
+        ('"16KiB"', '"1000B"', "wrong.toml: workload.size = 1000B: must be a whole number of 512-byte sectors"),
+        ('"1TB"', '"1EB"', "wrong.toml: workload.written_per_day, as requests a second = "),
+        ('"1TB"', '"1kB"', "written_per_day = 1kB: is 2.1e-07 writes within the 0.3 s that are simulated"),
+        ('"1TB"', '"1TB"\nscenario = "demo"', "written_per_day = 1TB: cannot stand beside workload.scenario"),
+        ('"drive.toml"', '"nope"', 'wrong.toml: drives.preset: no preset or file "nope"'),
+        ('level = "raid5"', 'level = "raid5"\ncopies = 2', "layout[0].copies = 2: has no effect on raid5"),
+        ('level = "raid5"', 'level = "raid5"\nnothing = 2', "wrong.toml: layout[0].nothing: unknown setting"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -46,6 +46,24 @@ def test_a_study_refuses_another_version(outlast: Outlast, tmp_path: Path, progr
     assert done.returncode != 0 and "was made with outlast 99." in done.stderr
 
 
+def test_a_limit_that_is_not_met_fails_each_time(
+    outlast: Outlast,
+    tmp_path: Path,
+    program_on_path: dict[str, str],  # noqa: F811
+) -> None:
+    """A run that fails its limits leaves nothing that `make` would take for done."""
+    outlast("new", "study")
+    scenario = tmp_path / "study" / "scenario.toml"
+    scenario.write_text(scenario.read_text().replace('">= 1"', '">= 1000"'))
+    for _ in range(2):
+        made = make(tmp_path / "study", program_on_path, "out/run/report.html")
+        assert made.returncode == 2 and "not met" in made.stderr
+
+
+def test_a_preset_that_the_workload_does_not_suit_makes_no_study(outlast: Outlast, tmp_path: Path) -> None:
+    refused(outlast, tmp_path, "new", "study", "--extends", "wd-zn540", says=["wd-zn540", "device.zones"])
+
+
 def test_files_of_a_study_are_valid(outlast: Outlast, tmp_path: Path) -> None:
     outlast("new", "study", "own")
     text = (tmp_path / "own" / "scenario.toml").read_text()

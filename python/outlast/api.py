@@ -160,7 +160,7 @@ def run(
     chosen, changes, makers = whole(scenario, overrides, policies)
     changes += [] if seed is None else [("seed", str(seed))]
     toml = _core.resolve(chosen, changes, "toml")
-    check_limits(toml)
+    check_limits(toml, scenario)
     if not any_memory:
         memory.check(_core.validate(chosen, changes, makers, runs_code=True))
     log = requests.of_scenario(toml, log_near)
@@ -238,17 +238,17 @@ def validate(
     """
     chosen, changes = layers(scenario), override_list(overrides)
     peak = memory.process_bytes() + _core.validate(chosen, changes, runs_code=load)
-    check_limits(_core.resolve(chosen, changes, "toml"))
+    check_limits(_core.resolve(chosen, changes, "toml"), scenario)
     return peak
 
 
-def check_limits(toml: str) -> None:
-    """Refuses limits of `[expect]` in a resolved scenario that no result can be judged by."""
+def check_limits(toml: str, scenario: ScenarioLike | Sequence[ScenarioLike]) -> None:
+    """Refuses limits of `[expect]` in a resolved scenario that no result can be judged by; the file's line is named."""
     # Most scenarios have none, and to parse one takes longer than the rest.
     if "[expect]" in toml:
-        from outlast.expectations import expectations
+        from outlast.expectations import check
 
-        expectations(tomllib.loads(toml))
+        check(tomllib.loads(toml), [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else scenario)
 
 
 def start_server(

@@ -46,7 +46,7 @@ def estimate(
     """
     chosen, changes = layers(scenario), override_list(overrides)
     needed, effort = _core.estimate(chosen, changes, runs_code=load)
-    check_limits(_core.resolve(chosen, changes, "toml"))
+    check_limits(_core.resolve(chosen, changes, "toml"), scenario)
     return Estimate(memory_bytes=memory.process_bytes() + needed, **json.loads(effort))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -22,7 +23,10 @@ _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_LIMIT = re.compile(r"\s*(<=|>=|<|>)\s*([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]*)\s*")
+_DIGITS = "[0-9](?:_?[0-9])*"
+_LIMIT = re.compile(
+    rf"\s*(<=|>=|<|>)\s*([-+]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][-+]?[0-9]+)?)\s*([^0-9\s]*)\s*"
+)
 _TIMES = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15} | {
     f"{letter}iB": 1024**power for power, letter in enumerate("KMGTP", 1)
@@ -99,7 +103,37 @@ def _expectation(name: str, said: str) -> Expectation:
             limit = 'must be <, <=, > or >= and a number, such as "< 1ms", or two of these joined by "and"'
             raise ScenarioError(f'expect."{name}" = "{said}": {limit}')
         limits.append((found[1], float(found[2].replace("_", "")) * _scale(name, said, found[3])))
+    if not _can_be_met(limits):
+        raise ScenarioError(f'expect."{name}" = "{said}": no number meets these limits together')
     return Expectation(name, said.strip(), tuple(limits))
+
+
+def check(scenario: Mapping[str, Any], layers: Sequence[Any]) -> None:
+    """Raises errors of `expectations` with the file and the line of the limit, where one of the layers has it."""
+    try:
+        expectations(scenario)
+    except ScenarioError as error:
+        raise ScenarioError(f"{_place_of(str(error), layers)}{error}") from error
+
+
+def _place_of(message: str, layers: Sequence[Any]) -> str:
+    """File and line of the limit that a message begins with, as `file.toml:7: `; empty elsewhere."""
+    quoted = message.removeprefix("expect.").partition('"')[2].partition('"')[0]
+    for source in reversed(layers):
+        path = Path(source) if isinstance(source, (str, Path)) else None
+        if path is None or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if line.partition("=")[0].strip().strip("\"'") == quoted:
+                return f"{path}:{number}: "
+    return ""
+
+
+def _can_be_met(limits: list[tuple[str, float]]) -> bool:
+    low = max((limit for sign, limit in limits if sign.startswith(">")), default=-math.inf)
+    high = min((limit for sign, limit in limits if sign.startswith("<")), default=math.inf)
+    # Of two limits that are one number, that number is left, unless either leaves it out.
+    return low < high or all(_COMPARED[sign](low, limit) for sign, limit in limits)
 
 
 def _scale(name: str, said: str, unit: str) -> float:

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from outlast.errors import ScenarioError
+from outlast.planning.fields import PlanError
 from outlast.planning.figures import LayoutFigures, figures_of
-from outlast.planning.spec import LayoutChoice, PlanError, PlanLike, PlanSpec, read
-from outlast.planning.trials import LayoutTrials, scaled_down, try_layout
+from outlast.planning.spec import LayoutChoice, PlanLike, PlanSpec, read
+from outlast.planning.trials import LayoutTrials, check_layout, scaled_down, try_layout
 
 __all__ = ["LayoutChoice", "LayoutFigures", "LayoutPlan", "PlanError", "PlanSpec", "plan", "read"]
+
+
+@contextmanager
+def _named(source: str, place: str) -> Iterator[None]:
+    """Errors of a simulation as those of the plan that it is of: its settings by the plan's names for them."""
+    try:
+        yield
+    except (PlanError, ScenarioError) as error:
+        text = str(error).removeprefix("overrides: ")
+        for simulated, planned in (
+            ("workload.synthetic.rate_iops", "workload.written_per_day, as requests a second"),
+            ("workload.synthetic.", "workload."),
+            ("array.", f"{place}."),
+        ):
+            if text.startswith(simulated):
+                raise PlanError(f"{source}: {planned}{text.removeprefix(simulated)}") from error
+        raise PlanError(f"{source}: {text if text.startswith('drives.') else f'{place}: {text}'}") from error
 
 
 @dataclass(frozen=True)
@@ -52,12 +72,18 @@ def plan(spec: PlanLike, *, told: Callable[[str], None] | None = None) -> Layout
     before it is simulated. Raises `PlanError` for a plan that says something impossible.
     """
     wanted = read(spec)
-    small = scaled_down(wanted)
+    source = "plan" if isinstance(spec, Mapping) else str(spec)
+    with _named(source, "drives.preset"):
+        small = scaled_down(wanted)
+    for index, layout in enumerate(wanted.layouts):
+        with _named(source, f"layout[{index}]"):
+            check_layout(wanted, layout, small)
     found, scale = [], 1.0
-    for layout in wanted.layouts:
+    for index, layout in enumerate(wanted.layouts):
         if told is not None:
             told(layout.name)
-        trials: LayoutTrials = try_layout(wanted, layout, small)
-        scale = wanted.drives.capacity / trials.member_bytes
-        found.append(figures_of(wanted, layout, trials))
+        with _named(source, f"layout[{index}]"):
+            trials: LayoutTrials = try_layout(wanted, layout, small)
+            scale = wanted.drives.capacity / trials.member_bytes
+            found.append(figures_of(wanted, layout, trials))
     return LayoutPlan(wanted, scale, tuple(found))

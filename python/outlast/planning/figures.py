@@ -8,7 +8,8 @@ from typing import Any
 
 from outlast import models
 from outlast.endurance import rating
-from outlast.planning.spec import REDUNDANCY, LayoutChoice, PlanError, PlanSpec
+from outlast.planning.fields import PlanError
+from outlast.planning.spec import REDUNDANCY, LayoutChoice, PlanSpec
 from outlast.planning.trials import LayoutTrials, data_members
 
 DAYS, HOURS = 365.0, 8760.0
@@ -47,7 +48,7 @@ class LayoutFigures:
     written_per_day: float
     """Bytes that the host writes to the array a day."""
     member_written_per_day: float
-    """Bytes that the array writes to each member a day, parity and copies included."""
+    """Bytes that the array writes a day to the member that it writes most, parity and copies included."""
     dwpd_used: float
     """The same in capacities of a drive."""
     dwpd_left: float | None
@@ -89,7 +90,8 @@ def figures_of(spec: PlanSpec, layout: LayoutChoice, trials: LayoutTrials) -> La
     usable = data_members(spec, layout) * drives.capacity
     healthy = trials.healthy.summary
     host = written_per_day(spec, trials)
-    member = host * _member_share(healthy)
+    mean_share = _mean_share(spec, layout, healthy)
+    member = host * mean_share * _unevenness(healthy)
     rated = drives.rated_bytes
     life = rated / (member * DAYS) if rated is not None else None
     sets = 1 if life is None else max(1, math.ceil(years / life - 1e-9))
@@ -100,7 +102,7 @@ def figures_of(spec: PlanSpec, layout: LayoutChoice, trials: LayoutTrials) -> La
     paid = None if price is None else price + (cost or 0.0)
     limits = trials.rebuilding.summary["scenario"]["array"]["background"]
     amplification = _amplification(healthy)
-    worn = _flash_writes(healthy, amplification)
+    worn = _flash_writes(healthy, amplification * _unevenness(healthy))
     return LayoutFigures(
         name=layout.name,
         level=layout.level,
@@ -163,10 +165,25 @@ def written_per_day(spec: PlanSpec, trials: LayoutTrials) -> float:
     return float(rate * MIB * 3600.0 * spec.load.active_hours)
 
 
-def _member_share(summary: dict[str, Any]) -> float:
+def _mean_share(spec: PlanSpec, layout: LayoutChoice, summary: dict[str, Any]) -> float:
     """Bytes written to a member for each byte of the host; the mean of all."""
     added = summary["write_amplification"]["array"]
+    if added is None:
+        raise PlanError(
+            f"{layout.name}: the load writes nothing within {spec.simulated_s:g} s; set a longer `simulated`, or more "
+            "to write"
+        )
     return float(1.0 + added) / int(summary["array"]["members"])
+
+
+def _unevenness(summary: dict[str, Any]) -> float:
+    """Bytes written to the member that is written most, over the mean of all: above 1 where parity stays on a drive."""
+    members = [member for member in summary["array"]["wear"] if member["present"]]
+    # Members that hold as much parity are written alike; what they differ by in seconds is chance.
+    if len({member["parity_percent"] for member in members}) == 1:
+        return 1.0
+    written = [member["bytes_written"] for member in members]
+    return float(max(written) * len(written) / sum(written)) if sum(written) else 1.0
 
 
 def _amplification(summary: dict[str, Any]) -> float:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from outlast import api, foreign
-from outlast.errors import OutlastError
-from outlast.planning.field_words import WORDS
-from outlast.printable import printable
-from outlast.suggestions import hint
+from outlast.planning.fields import FieldReader, PlanError
 from outlast.why.quantity import bytes_of, nanos
 
 PlanLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -25,10 +21,8 @@ MTTF_HOURS = 1.5e6
 UBER = 1e-16
 """Unreadable bits for each bit read, where the plan says none: as for arrays whose flash has no error model."""
 MOST_DRIVES = 64
-
-
-class PlanError(OutlastError):
-    """A plan says something impossible; the message names the place and the limit."""
+LEAST_WRITES = 10
+"""Writes of the host in the simulated time: with fewer there is nothing to measure."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +122,12 @@ def read(spec: PlanLike) -> PlanSpec:
     return _PlanReader(str(path), path.resolve().parent, path.stem).spec(content)
 
 
-class _PlanReader:
+class _PlanReader(FieldReader):
     """Turns tables into a `PlanSpec`, refusing what cannot be."""
 
     def __init__(self, source: str, folder: Path, stem: str) -> None:
-        self._source, self._folder, self._stem = source, folder, stem
+        super().__init__(source)
+        self._folder, self._stem = folder, stem
 
     def spec(self, content: Mapping[str, Any]) -> PlanSpec:
         known = ("name", "years", "simulated", "energy_price", "drives", "layout", "workload")
@@ -147,13 +142,23 @@ class _PlanReader:
         names = [layout.name for layout in layouts]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise self._refusal("layout name", twice, "must be unique; give each [[layout]] a name of its own")
+        load = self._load(self._table(content, "workload"))
+        simulated_s = self._quantity(content, "", "simulated", nanos, 10e9, least=1e8, most=3.6e12) / 1e9
+        if load.written_per_day is not None:
+            writes = load.written_per_day / (load.active_hours * 3600.0) / load.size * simulated_s
+            if writes < LEAST_WRITES:
+                said = self._table(content, "workload")["written_per_day"]
+                limit = f"is {writes:.2g} writes within the {simulated_s:g} s that are simulated, and must be at least "
+                raise self._refusal(
+                    "workload.written_per_day", said, f"{limit}{LEAST_WRITES}; set a longer `simulated`"
+                )
         return PlanSpec(
             name=self._text(content, "", "name", self._stem),
             years=self._number(content, "", "years", 5.0, most=100.0),
             drives=drives,
             layouts=layouts,
-            load=self._load(self._table(content, "workload")),
-            simulated_s=self._quantity(content, "", "simulated", nanos, 10e9) / 1e9,
+            load=load,
+            simulated_s=simulated_s,
             energy_price=self._optional(content, "", "energy_price"),
             folder=self._folder,
         )
@@ -167,13 +172,16 @@ class _PlanReader:
             if name in table and needs not in table:
                 raise self._refusal(place + name, table[name], f"has no effect without drives.{needs}")
         preset = self._text(table, place, "preset", None)
+        capacity = self._quantity(table, place, "capacity", bytes_of, None, least=1e9, most=1e16)
+        # Drives that may be written less than once are none: a number without its unit.
+        tbw = self._quantity(table, place, "tbw", bytes_of, None, least=capacity) if "tbw" in table else None
         return DriveOffer(
             preset=preset,
             count=self._whole(table, place, "count", None, 2, MOST_DRIVES),
-            capacity=self._quantity(table, place, "capacity", bytes_of, None),
+            capacity=capacity,
             price=self._optional(table, place, "price"),
             currency=self._text(table, place, "currency", "USD"),
-            tbw=self._quantity(table, place, "tbw", bytes_of, None) if "tbw" in table else None,
+            tbw=tbw,
             dwpd=self._optional(table, place, "dwpd"),
             warranty_years=self._number(table, place, "warranty_years", 5.0, most=100.0),
             mttf_hours=self._number(table, place, "mttf_hours", MTTF_HOURS),
@@ -192,6 +200,8 @@ class _PlanReader:
             )
         spares = self._whole(table, place, "spares", 0, 0, drives.count - 2)
         if "copies" in settings:
+            if level != "raid10":
+                raise self._refusal(f"{place}copies", settings["copies"], f"has no effect on {level}, only on raid10")
             self._whole(settings, place, "copies", None, 2, drives.count - spares)
         parities = REDUNDANCY[level]
         least = 2 if parities is None else parities + 2
@@ -204,9 +214,13 @@ class _PlanReader:
         place = "workload."
         self._known(table, tuple(PlannedLoad.__dataclass_fields__), place)
         scenario = self._text(table, place, "scenario", None) if "scenario" in table else None
-        if (scenario is None) == ("written_per_day" not in table):
+        if scenario is None and "written_per_day" not in table:
             raise self._refusal("workload", None, "needs written_per_day, or the scenario whose workload runs")
-        clash = [key for key in ("read_percent", "size", "pattern") if key in table and scenario is not None]
+        clash = [
+            key
+            for key in ("written_per_day", "read_percent", "size", "pattern")
+            if key in table and scenario is not None
+        ]
         if clash:
             raise self._refusal(
                 place + clash[0], table[clash[0]], "cannot stand beside workload.scenario, which has its own"
@@ -218,67 +232,7 @@ class _PlanReader:
             written_per_day=None if scenario else self._quantity(table, place, "written_per_day", bytes_of, None),
             scenario=scenario,
             read_percent=read_percent,
-            size=int(self._quantity(table, place, "size", bytes_of, 4096)),
+            size=int(self._quantity(table, place, "size", bytes_of, 4096, least=512, most=2**30, whole=True)),
             pattern=self._text(table, place, "pattern", "uniform"),
             active_hours=self._number(table, place, "active_hours", 24.0, most=24.0),
         )
-
-    def _refusal(self, place: str, value: Any, limit: str) -> PlanError:
-        shown = "absent" if value is None else printable(str(value), keep="")
-        return PlanError(f"{self._source}: {place} = {shown}: {limit}")
-
-    def _known(self, table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
-        for name in table:
-            if name not in names:
-                shown = printable(str(name), keep="")
-                raise PlanError(f"{self._source}: {place}{shown}: unknown setting; {hint(name, names, WORDS, place)}")
-
-    def _table(self, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-        value = content.get(name)
-        if not isinstance(value, Mapping):
-            raise self._refusal(name, value, "must be a table")
-        return value
-
-    def _text(self, table: Mapping[str, Any], place: str, name: str, default: str | None) -> str:
-        value = table.get(name, default)
-        if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise self._refusal(place + name, value, "must be a text of one line")
-        return value
-
-    def _whole(
-        self, table: Mapping[str, Any], place: str, name: str, default: int | None, least: int, most: int
-    ) -> int:
-        value = table.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise self._refusal(place + name, value, f"must be a whole number within {least} to {most}")
-        return value
-
-    def _number(
-        self, table: Mapping[str, Any], place: str, name: str, default: float, *, least: float | None = None,
-        most: float = math.inf,
-    ) -> float:  # fmt: skip
-        value = table.get(name, default)
-        limit = "must be a number above 0" if least is None else f"must be a number from {least:g} on"
-        limit += f", at most {most:g}" if most < math.inf else ""
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self._refusal(place + name, value, limit)
-        if not (value > 0.0 if least is None else value >= least) or not value <= most or math.isinf(value):
-            raise self._refusal(place + name, value, limit)
-        return float(value)
-
-    def _optional(self, table: Mapping[str, Any], place: str, name: str) -> float | None:
-        return self._number(table, place, name, 0.0) if name in table else None
-
-    def _quantity(
-        self, table: Mapping[str, Any], place: str, name: str, of: Callable[[Any], Any], default: float | None
-    ) -> float:
-        value = table.get(name, default)
-        if value is None:
-            raise self._refusal(place + name, value, "must be given")
-        try:
-            found = float(of(value)) if isinstance(value, (int, str)) else float(value)
-        except (TypeError, ValueError) as error:
-            raise self._refusal(place + name, value, "must be a number with its unit, such as 7.68TB or 20s") from error
-        if not 0.0 < found < math.inf:
-            raise self._refusal(place + name, value, "must be above 0")
-        return found

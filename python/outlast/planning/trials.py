@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from outlast import api
-from outlast.planning.spec import LayoutChoice, PlanError, PlanSpec
+from outlast.planning.fields import PlanError
+from outlast.planning.spec import LayoutChoice, PlanSpec
 from outlast.result import Result
 from outlast.why.quantity import bytes_of, nanos
 
@@ -73,15 +74,24 @@ def _drive_of(spec: PlanSpec) -> dict[str, Any]:
     return device
 
 
-def try_layout(spec: PlanSpec, layout: LayoutChoice, small: Settings) -> LayoutTrials:
-    """Prepares an array once, and runs the load on it twice: healthy, and with a member that is rebuilt on a spare."""
-    base = source_of(spec, spec.drives.preset)
+def check_layout(spec: PlanSpec, layout: LayoutChoice, small: Settings) -> None:
+    """Refuses settings of a layout that no array can have, before anything is simulated."""
+    api.validate(source_of(spec, spec.drives.preset), _settings_of(spec, layout, small))
+
+
+def _settings_of(spec: PlanSpec, layout: LayoutChoice, small: Settings) -> Settings:
     # A spare that the plan does not buy stands for the drive that takes the failed one's place.
     spares = max(layout.spares, 1)
     settings = {f"array.{key}": value for key, value in layout.settings.items()} | small
     settings |= {"array.level": layout.level, "array.members": spec.drives.count - layout.spares}
     settings |= {"array.spares": spares, "run.finish_rebuild": False, "faults": []}
-    settings |= _load_settings(spec)
+    return settings | _load_settings(spec)
+
+
+def try_layout(spec: PlanSpec, layout: LayoutChoice, small: Settings) -> LayoutTrials:
+    """Prepares an array once, and runs the load on it twice: healthy, and with a member that is rebuilt on a spare."""
+    base = source_of(spec, spec.drives.preset)
+    settings = _settings_of(spec, layout, small)
     with tempfile.TemporaryDirectory(prefix="outlast-plan-") as folder:
         prepared = Path(folder) / "prepared"
         if api.snapshot(base, prepared, settings) is None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 from outlast.plots.style import matplotlib
 from outlast.plots.words import plain_text
+
+LARGE, SMALL = 1e6, 1e-4
+"""Limits of the numbers that an axis has in full."""
 
 
 def set_axis(axes: Any, which: str, settings: Mapping[str, Any], names: Mapping[str, int]) -> None:
@@ -24,7 +27,9 @@ def set_axis(axes: Any, which: str, settings: Mapping[str, Any], names: Mapping[
         set_limits(*(10.0**end if log else end for end in ends))
     elif settings.get("rangemode") == "tozero" and not log:
         low, high = getattr(axes, f"get_{which}lim")()
-        set_limits(min(low, 0.0) if low < 0 else 0.0, high)
+        # A marker at the end would be cut in half.
+        end = float(getattr(axes.dataLim, f"{which}1"))
+        set_limits(min(low, 0.0), max(high, 1.04 * end) if isfinite(end) else high)
     if settings.get("autorange") == "reversed":
         low, high = getattr(axes, f"get_{which}lim")()
         set_limits(max(low, high), min(low, high))
@@ -50,35 +55,19 @@ def _ticks(axis: Any, settings: Mapping[str, Any], names: Mapping[str, int], log
         axis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
     elif wanted.endswith("s"):
         axis.set_major_formatter(ticker.EngFormatter(sep=""))
+    elif not wanted and not log and not names:
+        _plain_numbers(axis, ticker)
+    if settings.get("showticklabels") is False:
+        axis.set_tick_params(labelleft=False, labelbottom=False)
 
 
-def fit_labels(axes: Any, *, named: bool) -> None:
-    """Keeps labels of the x axis from touching: names are turned, of numbers only each second, third, … stays.
-
-    The figure has been laid out; a label needs half a letter of room on each side.
-    """
-    ticker = matplotlib("matplotlib.ticker")
-    places, labels = list(axes.get_xticks()), axes.get_xticklabels()
-    low, high = sorted(axes.get_xlim())
-    shown = [i for i, at in enumerate(places) if low <= at <= high and labels[i].get_text()]
-    boxes = {i: labels[i].get_window_extent() for i in shown}
-
-    def touch(step: int) -> bool:
-        kept = sorted((boxes[i] for i in shown[::step]), key=lambda box: box.x0)
-        return any(left.x1 + 0.5 * left.height > right.x0 for left, right in pairwise(kept))
-
-    if not shown or not touch(1):
-        return
-    if named:
-        axes.tick_params(axis="x", labelrotation=30)
-        for i in shown:
-            labels[i].set(ha="right", rotation_mode="anchor")
-        return
-    step = next(step for step in range(2, len(shown) + 1) if not touch(step))
-    kept = set(shown[::step])
-    words = [labels[i].get_text() if i in kept else "" for i in range(len(places))]
-    axes.xaxis.set_major_locator(ticker.FixedLocator(places))
-    axes.xaxis.set_major_formatter(ticker.FixedFormatter(words))
+def _plain_numbers(axis: Any, ticker: Any) -> None:
+    """Writes numbers whole: matplotlib sets the power of ten of large and small ones apart, where the legend is."""
+    largest = max(map(abs, axis.get_view_interval()))
+    if largest >= LARGE:
+        axis.set_major_formatter(ticker.EngFormatter(sep=""))
+    elif 0.0 < largest < SMALL:
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:.3g}"))
 
 
 def draw_shapes(axes: Any, layout: Mapping[str, Any], y_name: str, colour: Any) -> None:
@@ -93,11 +82,14 @@ def draw_shapes(axes: Any, layout: Mapping[str, Any], y_name: str, colour: Any) 
             axes.axhline(shape["y0"], color=colour(style.get("color")), linestyle="--", linewidth=0.8)
         else:
             axes.axvline(shape["x0"], color=colour(style.get("color")), linestyle="--", linewidth=0.8)
+    blended_transform_factory = matplotlib("matplotlib.transforms").blended_transform_factory
     for note in layout.get("annotations", ()):
         if "x" in note and "y" in note and _is_on(note.get("yref", "y"), y_name):
-            inside = str(note.get("yref", "y")).endswith("domain")
-            place = axes.get_yaxis_transform() if inside else axes.transData
-            axes.text(note["x"], note["y"], plain_text(note["text"]), transform=place, ha="center", va="bottom")
+            across = axes.transAxes if note.get("xref") == "paper" else axes.transData
+            up = axes.transAxes if str(note.get("yref", "y")).endswith("domain") else axes.transData
+            place = blended_transform_factory(across, up)
+            aligned = {"ha": note.get("xanchor", "center"), "va": note.get("yanchor", "bottom")}
+            axes.text(note["x"], note["y"], plain_text(note["text"]), transform=place, **aligned)
 
 
 def _is_on(reference: str, y_name: str) -> bool:

@@ -12,6 +12,7 @@ from outlast.errors import OutputError
 from outlast.notebook.plots import Plots
 from outlast.plots.tabular import Tabular
 from outlast.report.figure import RUN_COLOURS, Figure, axis
+from outlast.report.numbers import raised
 from outlast.report.page import Section
 
 Read = TypeVar("Read")
@@ -104,13 +105,17 @@ def _pairs(titles: tuple[str, str], keys: tuple[str, str], pairs: list[tuple[str
     return Tabular(list(titles), list(keys), [list(pair) for pair in pairs], shown)
 
 
-def _number(value: Any) -> str:
-    return "–" if value is None else f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+def _number(value: Any, digits: int = 4) -> str:
+    """A number of so many digits, with powers of ten and a minus as they are printed."""
+    if value is None or not isinstance(value, (int, float)):
+        return "–" if value is None else str(value)
+    shown, _, exponent = f"{abs(value):.{digits}g}".partition("e")
+    return ("−" if value < 0 else "") + shown + (f" · 10{raised(int(exponent))}" if exponent else "")
 
 
 def _interval(own: dict[str, Any]) -> str:
     mean, low, high = own["mean"], own["low"], own["high"]
-    return f"{mean:.3g}" if low == high else f"{mean:.3g} ({low:.2g} to {high:.2g})"
+    return _number(mean, 3) if low == high else f"{_number(mean, 3)} ({_number(low, 2)} to {_number(high, 2)})"
 
 
 PLAN_ROWS = (
@@ -121,13 +126,16 @@ PLAN_ROWS = (
     ("rebuild, MiB/s", "rebuild_mib_s", 1.0),
     ("failures of drives in the period", "failures", 1.0),
     ("write amplification", "write_amplification", 1.0),
+    ("written to a drive a day, TB", "member_written_per_day", 1e-12),
     ("drive writes a day used", "dwpd_used", 1.0),
     ("drive writes a day left", "dwpd_left", 1.0),
+    ("TBW left after the period, TB", "tbw_left_bytes", 1e-12),
     ("years until the data sheet's writes are used up", "tbw_years", 1.0),
     ("years until the flash is worn", "flash_years", 1.0),
     ("drives bought", "drives_bought", 1.0),
     ("price of the drives", "price", 1.0),
     ("energy, kWh", "energy_kwh", 1.0),
+    ("price of the energy", "energy_cost", 1.0),
     ("price per TB and year", "price_per_tb_year", 1.0),
 )
 """Figures of a layout in a table: title, name in the JSON, and by what it is multiplied for people."""
@@ -145,9 +153,9 @@ LATENCIES = ("read", "write")
 def _plan(result: dict[str, Any]) -> Tabular:
     layouts = result["layouts"]
     names = [str(layout["name"]) for layout in layouts]
-    rows = [row for row in PLAN_ROWS if any(layout[row[1]] is not None for layout in layouts)]
-    exact = [[key, *(layout[key] for layout in layouts)] for _, key, _ in rows]
-    shown = [[title, *(_scaled(layout[key], factor) for layout in layouts)] for title, key, factor in rows]
+    rows = [row for row in PLAN_ROWS if any(layout.get(row[1]) is not None for layout in layouts)]
+    exact = [[key, *(layout.get(key) for layout in layouts)] for _, key, _ in rows]
+    shown = [[title, *(_scaled(layout.get(key), factor) for layout in layouts)] for title, key, factor in rows]
     return Tabular(["", *names], ["figure", *names], exact, shown)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from outlast.plots.style import DASHES, HATCHES, MARKERS, Style, matplotlib
+from outlast.plots.style import Style, matplotlib
 from outlast.plots.words import plain_text
 
 FEW_BARS = 40
@@ -37,7 +37,9 @@ class Drawer:
         index = self.drawn
         self.drawn += 1
         name = plain_text(trace.get("name", ""))
-        label = name if name and trace.get("showlegend", True) else "_nolegend_"
+        # To matplotlib a label that begins with an underscore is none.
+        shown = f" {name}" if name.startswith("_") else name
+        label = shown if name and trace.get("showlegend", True) else "_nolegend_"
         kinds = {"bar": self._bar, "heatmap": self._map, "scatter": self._scatter}
         kinds[trace["type"]](trace, index, label)
 
@@ -50,10 +52,10 @@ class Drawer:
         line = trace.get("line", {})
         drawn: dict[str, Any] = {"color": colour, "label": label, "linestyle": "none"}
         if "lines" in mode:
-            drawn["linestyle"] = DASHES[index % len(DASHES)]
+            drawn["linestyle"] = self.style.dash(index)
             drawn["drawstyle"] = STEPS.get(line.get("shape", ""), "default")
         if "markers" in mode:
-            drawn |= {"marker": MARKERS[index % len(MARKERS)], "markerfacecolor": "white" if index % 2 else colour}
+            drawn |= {"marker": self.style.marker(index), "markerfacecolor": "white" if index % 2 else colour}
         if bars := trace.get("error_y"):
             above = _numbers(bars["array"])
             below = _numbers(bars.get("arrayminus", bars["array"]))
@@ -78,12 +80,12 @@ class Drawer:
         colour = self.style.colour(index)
         self.axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
         for edge in (low, high):
-            self.axes.plot(x, edge, color=colour, linewidth=0.4, linestyle=DASHES[index % len(DASHES)])
+            self.axes.plot(x, edge, color=colour, linewidth=0.4, linestyle=self.style.dash(index))
 
     def _area(self, x: Any, y: Any, stack: str, index: int, label: str) -> None:
         start = self.below.get(stack, np.zeros(len(y)))
         top = start + np.nan_to_num(y)
-        hatch = HATCHES[index % len(HATCHES)] if self.style.grey else ""
+        hatch = self.style.hatch(index)
         edge = {"edgecolor": "white", "hatch": hatch} if hatch else {}
         self.axes.fill_between(x, start, top, color=self.style.colour(index), label=label, linewidth=0.3, **edge)
         self.below[stack] = top
@@ -94,9 +96,8 @@ class Drawer:
         values = np.nan_to_num(_numbers(values))
         places = self._places(names)
         wide = _width(places, trace)
-        stacked = self.barmode == "stack"
-        start = None
-        if stacked:
+        start = _numbers(trace["base"]) if "base" in trace else None
+        if self.barmode == "stack":
             keys = [f"{across} {place:.12g}" for place in places]
             start = np.array([self.below.get(key, 0.0) for key in keys])
             self.below |= {key: low + value for key, low, value in zip(keys, start, values, strict=True)}
@@ -104,7 +105,7 @@ class Drawer:
             wide /= self.of_bars
             places = places + wide * (self.bars - (self.of_bars - 1) / 2)
         self.bars += 1
-        hatch = HATCHES[index % len(HATCHES)] if self.style.grey else ""
+        hatch = self.style.hatch(index)
         drawn: dict[str, Any] = {"color": self.style.colour(index), "label": label, "hatch": hatch}
         # Of many bars white edges would be all that is seen.
         drawn |= {"edgecolor": "white"} if len(places) <= FEW_BARS else {"linewidth": 0}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,10 @@ from outlast.errors import OutputError
 from outlast.notebook.plots import ComparisonPlots, Plots, ResultPlots, SweepPlots
 from outlast.notebook.theme import colours
 from outlast.output import check_file, write_file
-from outlast.plots.axes import draw_shapes, fit_labels, set_axis
+from outlast.plots.axes import draw_shapes, set_axis
 from outlast.plots.documents import Document
 from outlast.plots.drawing import Drawer
+from outlast.plots.room import NoRoomError, add_legend, fit
 from outlast.plots.style import Style, matplotlib
 from outlast.report.figure import Figure
 from outlast.result import Result
@@ -62,7 +61,13 @@ def save(source: Source, chart: str, path: str | Path, style: Style | None = Non
     pyplot = matplotlib("matplotlib.figure")
     with matplotlib("matplotlib").rc_context(style.parameters()):
         drawn = pyplot.Figure(figsize=(style.width_in, height_in), layout="constrained")
-        _draw(drawn, figure, style)
+        try:
+            _draw(drawn, figure, style)
+        except NoRoomError:
+            raise OutputError(
+                f"{file}: a page of {style.width_in:g} x {height_in:.3g} inches has no room for the chart beside type "
+                f"of {style.size_pt:g} points: name more by --width or --height, or less by --size"
+            ) from None
         out = io.BytesIO()
         # No time of writing, and so the same bytes.
         dates: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
@@ -82,6 +87,7 @@ def _draw(drawn: Any, figure: Figure, style: Style) -> None:
     layout = figure.layout
     panels = sorted({trace.get("yaxis", "y") for trace in figure.data})
     all_axes = drawn.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    rows = 0
     for axes, name in zip(all_axes, panels, strict=True):
         traces = [trace for trace in figure.data if trace.get("yaxis", "y") == name]
         bars = sum(trace["type"] == "bar" for trace in traces)
@@ -91,35 +97,11 @@ def _draw(drawn: Any, figure: Figure, style: Style) -> None:
         set_axis(axes, "y", layout.get(f"yaxis{name[1:]}", {}), drawer.names)
         draw_shapes(axes, layout, name, lambda colour: _colour(colour))
         axes.set_axisbelow(True)
-        _legend(axes, layout, style)
-        if axes is all_axes[-1]:
-            set_axis(axes, "x", layout.get("xaxis", {}), drawer.names)
-            lie = any(trace.get("orientation") == "h" for trace in traces)
-            drawn.draw_without_rendering()
-            fit_labels(axes, named=bool(drawer.names) and not lie)
-
-
-def _legend(axes: Any, layout: Mapping[str, Any], style: Style) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if not labels or not layout.get("showlegend", len(labels) > 1):
-        return
-    axes.legend(
-        handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=_columns(labels, style), frameon=False,
-        borderaxespad=0.2, columnspacing=1.0, handlelength=2.2,
-    )  # fmt: skip
-
-
-def _columns(labels: list[str], style: Style) -> int:
-    """Columns of a legend that fit beside each other: a letter is half as wide as its size, a handle six letters."""
-    room = 72 * (style.width_in - 0.6) / (0.5 * (style.size_pt - 1))
-    for columns in range(min(len(labels), 4), 1, -1):
-        # The first columns have one label more, where they do not divide.
-        each, more = divmod(len(labels), columns)
-        ends = [each * column + min(column, more) for column in range(columns + 1)]
-        wide = [max(map(len, labels[start:end])) for start, end in pairwise(ends)]
-        if sum(wide) + 6 * columns <= room:
-            return columns
-    return 1
+        lie = any(trace.get("orientation") == "h" for trace in traces)
+        rows += len(drawer.names) if lie else 0
+    set_axis(all_axes[-1], "x", layout.get("xaxis", {}), drawer.names)
+    add_legend(drawn, layout)
+    fit(drawn, style, named_below=bool(drawer.names) and not lie, named_rows=rows)
 
 
 def _colour(name: Any) -> str:

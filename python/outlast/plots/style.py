@@ -20,7 +20,7 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (2.5, 1)
 """Lines of series in order."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
-"""Fillings of series in order, where there is no colour."""
+"""Fillings of series in order, where there is no colour, and of every further six where there is."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,18 @@ class Style:
         colours = GREYS if self.grey else COLOURS
         return colours[index % len(colours)]
 
+    def dash(self, index: int) -> Any:
+        """Line of a series by its number."""
+        return DASHES[_shifted(index)]
+
+    def marker(self, index: int) -> str:
+        """Marker of a series by its number."""
+        return MARKERS[_shifted(index)]
+
+    def hatch(self, index: int) -> str:
+        """Filling of a series by its number: of the first six none where they have colours."""
+        return HATCHES[_shifted(index) if self.grey else index // len(COLOURS) % len(HATCHES)]
+
     def parameters(self) -> dict[str, Any]:
         """Parameters of matplotlib."""
         small = self.size_pt - 1
@@ -58,6 +70,7 @@ class Style:
             "xtick.labelsize": small,
             "ytick.labelsize": small,
             "legend.fontsize": small,
+            "axes.formatter.useoffset": False,
             "axes.linewidth": 0.6,
             "xtick.major.width": 0.6,
             "ytick.major.width": 0.6,
@@ -74,6 +87,11 @@ class Style:
             "svg.fonttype": "none",
             "svg.hashsalt": "outlast",
         }
+
+
+def _shifted(index: int) -> int:
+    """Place in a list of six, one further in each further six: no two of 36 series have it and their colour alike."""
+    return (index + index // len(COLOURS)) % len(COLOURS)
 
 
 def length(text: str) -> float:

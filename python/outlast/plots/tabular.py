@@ -20,9 +20,14 @@ FORMATS = ("csv", "markdown", "latex")
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$", "µ": r"\textmu{}", "–": "--",
-    "\u202f": r"\,", "\u00a0": "~", "×": r"$\times$",
+    "\u202f": r"\,", "\u00a0": "~", "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\le$", "≥": r"$\ge$", "≈": r"$\approx$",
+    "→": r"$\to$", "∞": r"$\infty$", "°": r"\textdegree{}", "…": r"\ldots{}", "’": "'", "\n": " ", "--": "-{}-",
+    # In the fonts that LaTeX begins with, these are other signs.
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "`": r"\textasciigrave{}",
 }  # fmt: skip
-_SIGNS = re.compile("|".join(map(re.escape, _LATEX)))
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_SIGNS = re.compile("|".join(("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", *map(re.escape, _LATEX))))
+_MARKDOWN = str.maketrans({"\n": "<br>"} | {sign: f"\\{sign}" for sign in "\\|<*`"})
 HEADLINES = (
     "throughput.iops",
     "throughput.read_mib_s",
@@ -64,12 +69,13 @@ class Tabular:
     def _markdown(self) -> str:
         rule = ["---" if index < self.left else "--:" for index in range(len(self.titles))]
         lines = [self.titles, rule, *self.shown]
-        return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+        return "".join(f"| {' | '.join(cell.translate(_MARKDOWN) for cell in line)} |\n" for line in lines)
 
     def _latex(self) -> str:
         columns = "l" * self.left + "r" * (len(self.titles) - self.left)
-        rows = [r" & ".join(map(latex, row)) + r" \\" for row in self.shown]
-        head = r" & ".join(map(latex, self.titles)) + r" \\"
+        head, *rows = [r" & ".join(map(latex, row)) + r" \\" for row in (self.titles, *self.shown)]
+        # After the end of a row these begin an argument of it.
+        rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in rows]
         lines = [
             "% needs \\usepackage{booktabs, textcomp}",
             rf"\begin{{tabular}}{{{columns}}}",
@@ -81,7 +87,11 @@ class Tabular:
 
 def latex(text: str) -> str:
     """Text for LaTeX, with its signs escaped."""
-    return _SIGNS.sub(lambda sign: _LATEX[sign[0]], text)
+
+    def written_out(sign: re.Match[str]) -> str:
+        return _LATEX.get(sign[0]) or f"$^{{{sign[0].translate(_RAISED)}}}$"
+
+    return _SIGNS.sub(written_out, text)
 
 
 def of_results(results: Sequence[Result], names: Sequence[str] = ()) -> Tabular:

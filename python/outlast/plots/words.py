@@ -15,5 +15,5 @@ def tagless(value: Any) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Text for matplotlib, whose own signs for mathematics are text, too."""
-    return tagless(value).replace("\\", "\\\\").replace("$", r"\$")
+    """Text for matplotlib, whose own sign for mathematics is text, too. A backslash is one: it escapes nothing else."""
+    return tagless(value).replace("$", r"\$")

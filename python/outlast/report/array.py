@@ -150,6 +150,7 @@ def states(table: dict[str, Any]) -> Figure | None:
         "xaxis": axis("simulated time, s"),
         "yaxis": axis("", showticklabels=False),
         "hovermode": "closest",
+        "showlegend": True,
     }
     return Figure("array-states", data, layout, "State over time", "", 170)
 

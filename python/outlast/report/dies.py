@@ -79,7 +79,12 @@ def _map(name: str, title: str, hint: str, of_array: bool, found: tuple[Whole, W
         "zmax": 1 if share else high or 1,
         "colorscale": SCALE,
         "hovertemplate": f"{row} %{{y}}, die %{{x}} of it: %{{text}}<extra></extra>",
-        "colorbar": {"thickness": 10, "outlinewidth": 0} | ({"tickformat": ".0%"} if share else {}),
+        "colorbar": {
+            "thickness": 10,
+            "outlinewidth": 0,
+            "title": {"text": "busy" if share else "P/E cycles", "font": {"size": 12.5}},
+        }
+        | ({"tickformat": ".0%"} if share else {}),
         "hoverongaps": False,
         "xgap": 2 if grid.shape[1] <= 32 else 0.5,
         "ygap": 2 if len(grid) <= 32 else 0.5,

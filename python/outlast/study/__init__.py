@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from string import Template
 
 from outlast import __version__, api
-from outlast.errors import OutputError
+from outlast.errors import OutputError, ScenarioError
 from outlast.output import cannot_write, write_file
 from outlast.schemas import scenario_schema
 
@@ -29,14 +30,18 @@ def write(folder: Path, preset: str) -> list[str]:
     api.show_preset(preset)
     if folder.exists():
         raise OutputError(f"{folder}: already exists; name another folder, or remove it")
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
     words = {"name": name, "preset": preset, "version": __version__}
     files = {"scenario.schema.json": json.dumps(scenario_schema(), indent=2) + "\n"}
     for template in TEMPLATES.glob(f"*{SUFFIX}"):
         files[template.name.removesuffix(SUFFIX)] = _filled(template, words)
+    try:
+        api.validate(tomllib.loads(files["scenario.toml"]))
+    except ScenarioError as error:
+        raise OutputError(f"a study of {preset}: its workload does not run on this preset: {error}") from error
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
     for file, text in files.items():
         write_file(folder / file, text)
     return sorted(files)
