@@ -25,6 +25,7 @@ CLOSED = {
     "workload.synthetic.duration": "500ms",
 }
 DEEP = CLOSED | {"workload.synthetic.queue_depth": 64}
+LARGE = {"workload.synthetic.size": "128KiB", "workload.synthetic.rate_iops": 3000, "workload.synthetic.duration": "5s"}
 ENDED = {"workload.synthetic.requests": 50_000, "workload.synthetic.duration": None}
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -43,7 +44,33 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "flexible-8cards": ("flexible-8cards", {}),
     "peers-32g": ("peers-32g", {"workload.synthetic.requests": 200_000}),
     "serve-drive": ("serve-drive", {}),
+    "demo, overwritten by its workload": ("demo", {"precondition.overwrite": "workload"}),
+    "demo, large requests": ("demo", LARGE),
+    "demo, contents": ("demo", ENDED | {"device.bytes": True}),
+    "demo, parity": ("demo", ENDED | {"device.protection.parity": 1, "device.ftl.capacity": "3200MiB"}),
+    "array-raid5-5 as RAID-10": ("array-raid5-5", {"array.level": "raid10", "faults": []}),
+    "array-raid5-5 as RAID-1": ("array-raid5-5", {"array.level": "raid1", "faults": []}),
 }
+
+COSTS: dict[str, tuple[str, dict[str, Any], float]] = {
+    "demo": ("demo", {}, 1.0),
+    "demo, errors": ("demo", {"device.reliability.chip": "tlc-72-layer"}, 1.2),
+    "demo, contents": ("demo", {"device.bytes": True}, 4.1),
+    "demo, causes": ("demo", {"run.causes": True}, 1.9),
+    "demo, 32 times as large": (
+        "demo",
+        {"device.geometry.blocks_per_plane": 4096, "device.ftl.capacity": "112GiB"},
+        10,
+    ),
+    "peers-32g": ("peers-32g", {}, 8.0),
+    "x25m-80g": ("x25m-80g", {}, 7.9),
+    "msapl-128g": ("msapl-128g", {}, 16.0),
+    "array-raid5-5": ("array-raid5-5", {}, 3.9),
+    "array-raid5-5 as RAID-6": ("array-raid5-5", {"array.level": "raid6", "faults": []}, 3.9),
+    "die-repair": ("die-repair", {}, 6.5),
+    "all-five": ("all-five", {}, 4.6),
+}
+"""Presets, changes, and the processor time of the run in those of `demo`, as `python tests/estimated.py` printed it."""
 
 
 def prepared_units(result: Result) -> float:
@@ -70,6 +97,14 @@ def test_counts_are_told_within_a_factor_of_two(name: str) -> None:
     ):
         few = max(expected, counted) < FEW
         assert few or 1 / WITHIN <= expected / max(counted, 1) <= WITHIN, f"{what}: {expected} told, {counted} counted"
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_what_costs_more_is_told_to_cost_more(name: str) -> None:
+    # By ratios, so that no clock decides: how fast this computer is, is in both.
+    preset, changes, measured = COSTS[name]
+    told = api.estimate(preset, changes).cpu_s / api.estimate("demo").cpu_s
+    assert measured / WITHIN <= told <= measured * WITHIN, f"{told:.2f} times told, {measured} times measured"
 
 
 def test_a_trace_is_told_by_its_beginning(tmp_path: Path) -> None:
@@ -99,7 +134,9 @@ def test_the_command_says_it(outlast: Outlast) -> None:
     assert said.startswith("demo: ok; needs about ") and said.rstrip().endswith("of processor time")
     table = outlast("validate", "demo", "--estimate").stdout
     found = json.loads(outlast("validate", "demo", "--estimate", "--json").stdout)
-    assert Estimate(**found) == api.estimate("demo")
+    told = api.estimate("demo")
+    # Times are those of this moment; all else is of the scenario.
+    assert Estimate(**found | {"cpu_s": told.cpu_s, "precondition_cpu_s": told.precondition_cpu_s}) == told
     assert f"{found['prepared_units']:,}" in table and f"{found['flash_reads']:,}" in table
     assert "workload" in json.loads(outlast("validate", "demo", "--json").stdout)
     assert outlast("validate", "demo", "--estimate", "--toml", check=False).returncode == 2

@@ -69,11 +69,53 @@ def test_a_percentage_that_looks_like_a_share_gets_a_note(outlast: Outlast, tiny
     assert "for 2.8 %, write 0.028" in suspicious.notes({"device": {"ftl": {"over_provisioning": 2.8}}})[0]
 
 
+CONFLICTS = {
+    'extends = "demo"\n[device.geometry]\npage_size = "15KiB"\n': (
+        "c.toml:3: device.geometry.page_size",
+        "preset demo:",
+    ),
+    'extends = "demo"\n[run]\nwarm_up = "100s"\n': (
+        "c.toml:3: run.warm_up",
+        "workload.synthetic.duration = 20s (preset demo:",
+    ),
+    'extends = "array-raid5-5"\n[array]\nmembers = 2\n': (
+        "c.toml:3: array.members = 2",
+        "array.member[0].device = 5 (preset ",
+    ),
+    'extends = "msapl-128g"\n[device.geometry]\nchannels = 4\n': ("c.toml:3: device.geometry.channels = 4", "capacity"),
+    'extends = "micron-7450-max-800g"\n[device.ftl]\nmulti_plane = false\none_shot = 5\n': (
+        "c.toml:4: device.ftl.one_shot = 5",
+        "2112",
+    ),
+}
+"""Files that extend a preset and contradict it: where the message is placed, and what of the preset it names."""
+
+
+@pytest.mark.parametrize("text", CONFLICTS)
+def test_a_conflict_with_a_preset_is_placed_in_the_file_that_made_it(
+    outlast: Outlast, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "c.toml").write_text(text)
+    done = outlast("validate", "c.toml", check=False)
+    place, other = CONFLICTS[text]
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith(f"error: {place}") and "does not go with" in done.stderr and other in done.stderr
+
+
+def test_settings_that_only_together_contradict_a_preset_are_all_named(outlast: Outlast, tmp_path: Path) -> None:
+    # Half of the channels and half of the dies: each alone leaves too little space, and so does the other.
+    (tmp_path / "c.toml").write_text('extends = "msapl-128g"\n[device.geometry]\nchannels = 4\npages_per_block = 64\n')
+    said = outlast("validate", "c.toml", check=False).stderr
+    assert (
+        "c.toml:3: device.geometry.channels = 4" in said and "device.geometry.pages_per_block = 64 (c.toml:4)" in said
+    )
+
+
 def test_an_error_placed_in_a_preset_names_what_was_set(outlast: Outlast, tmp_path: Path) -> None:
-    done = outlast("run", "demo", "--set", "device.geometry.page_size=15KiB", check=False)
+    done = outlast("run", "demo", "--set", "device.geometry.page_size=15KiB", "--set", "seed=3", check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "must divide the page size, 15KiB" in done.stderr
-    assert done.stderr.endswith("(with --set device.geometry.page_size=15KiB)\n"), done.stderr
+    assert done.stderr.startswith("error: --set: device.geometry.page_size = "), done.stderr
     # Where the fault is in what was written, its place says so.
     (tmp_path / "mine.toml").write_text('extends = "demo"\n[workload.trace]\nfile = "nofile"\n')
     for arguments, place in (

@@ -12,7 +12,7 @@ import pytest
 import outlast
 from conftest import Outlast
 from outlast import api, corners
-from outlast.cli.corners import COLUMNS, rows_of
+from outlast.cli.corners import COLUMNS, rows_of, run_corners
 from outlast.report import load
 from outlast.report.tiles import series_of
 from outlast.sweeps.plan import make
@@ -142,3 +142,33 @@ def test_what_is_of_one_run_is_refused_with_corners(outlast: Outlast, tmp_path: 
     (tmp_path / "t.csv").write_text("128166372003061629,hm,0,Read,0,4096,1331\n")
     done = outlast("run", "demo", "--corners", *more, check=False)
     assert done.returncode == 2 and f"{more[0]} belongs to one run, not to --corners" in done.stderr, done.stderr
+
+
+def test_corners_that_take_long_are_told_before_they_run(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = corners.spec(api.resolve(str(tiny), []), [str(tiny)], [])
+    single = [outlast.estimate(str(tiny), spec["set"] | choice["set"]).cpu_s for choice in spec["vary"][0]["choices"]]
+    assert corners.cost([str(tiny)], spec) == pytest.approx(sum(single), rel=0.01)
+    # Overwriting is most of it, and only random writes are about it.
+    assert [c["set"]["precondition.overwrite"] for c in spec["vary"][0]["choices"]] == [
+        "none",
+        "none",
+        "none",
+        "random",
+    ]
+    told: list[str] = []
+
+    class StartedError(Exception):
+        pass
+
+    def start(*_: Any, **__: Any) -> None:
+        told.append(capsys.readouterr().err)
+        raise StartedError
+
+    monkeypatch.setattr("outlast.sweeps.sweep", start)
+    for limit, says in ((0.0, "four runs, "), (1e9, "")):
+        monkeypatch.setattr("outlast.cli.corners.LONG_S", limit)
+        with pytest.raises(StartedError):
+            run_corners([str(tiny)], [], 1, {}, out=None, as_json=False, quiet=False)
+        assert told[-1].startswith(says) and bool(told[-1]) == bool(says)

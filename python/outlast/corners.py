@@ -1,7 +1,8 @@
 """The four corners of a drive: sequential and random reads and writes, each from a drive prepared for it.
 
 They are a sweep over one axis, `corner`. The loads are those by which data sheets give their rates: 128 KiB in order at
-a depth of 32, 4 KiB at random at a depth of 256 for reads and of 128 for writes, random writes once they are steady.
+a depth of 32, 4 KiB at random at a depth of 256 for reads and of 128 for writes. The drive is filled in order; for
+random writes it is overwritten until they are steady, which is most of the cost of a large drive.
 """
 
 from __future__ import annotations
@@ -65,6 +66,14 @@ def _without(workload: Mapping[str, Any]) -> dict[str, str]:
     return dict.fromkeys([*others, *(f"workload.synthetic.{name}" for name in workload.get("synthetic") or {})], "null")
 
 
+def cost(layers: Sequence[Any], spec: Mapping[str, Any]) -> float:
+    """Processor time of all corners, as probably told, in seconds."""
+    from outlast.costs import estimate
+
+    (axis,) = spec["vary"]
+    return sum(estimate(list(layers), dict(spec["set"]) | choice["set"]).cpu_s for choice in axis["choices"])
+
+
 def settings(corner: Corner, unit: int) -> dict[str, Any]:
     """The load of a corner and how its drive is prepared; `unit`: bytes of a request at random."""
     return {
@@ -72,7 +81,8 @@ def settings(corner: Corner, unit: int) -> dict[str, Any]:
         "workload.synthetic.read_percent": 100 if corner.op == "read" else 0,
         "workload.synthetic.size": unit if corner.is_random else LARGE,
         "workload.synthetic.queue_depth": corner.depth,
-        "precondition.overwrite": "random" if corner.is_random else "none",
+        # Reads find their pages on all dies either way; only writes are about what the drive has gone through.
+        "precondition.overwrite": "random" if corner.is_random and corner.op == "write" else "none",
     }
 
 

@@ -14,7 +14,8 @@ from outlast.api import Overrides, ScenarioLike, check_limits, layers, override_
 class Estimate:
     """Estimated cost of a run, beside memory counted from its settings and its first requests.
 
-    Times are those of the machine of `docs/reference/speed.md` with nothing else running.
+    Counts are those of the scenario. Times are counts by what each took where it was measured, and by how long a small
+    run takes on this computer now, so that they differ from call to call; one run of it is timed in a process.
     """
 
     memory_bytes: int
@@ -28,7 +29,7 @@ class Estimate:
     flash_programs: int
     """Pages programmed while the workload runs."""
     precondition_cpu_s: float
-    """Processor time for preparing, in seconds."""
+    """Processor time for preparing, tables included, in seconds."""
     cpu_s: float
     """Processor time of the run, preparing included, in seconds."""
 

@@ -1,47 +1,35 @@
 //! Estimate of what a run costs, from its settings and its first requests, without simulating any of it.
 //!
-//! Requests and flash operations are estimated; each is taken to cost as much processor time as on the computer of
-//! `docs/reference/speed.md`.
+//! Requests and flash operations are estimated; each costs processor time by what it is ([`cost`]), and by how fast this computer simulates
+//! ([`pace`]).
 
 use crate::drives::effective_spare_factor;
 use crate::error::EngineError;
 use crate::memory::MemoryNeeds;
 use crate::precondition::least_drive_writes;
 use outlast_models::write_amplification;
-use outlast_scenario::{FillPattern, OverwritePattern, Scenario, TimingMode};
+use outlast_scenario::{FillPattern, OverwritePattern, Scenario};
 use outlast_ssd::Ssd;
 use outlast_units::Nanos;
 use outlast_workload::{RequestPacing, Workload, WorkloadTarget};
 use serde::Serialize;
 
+mod cost;
 mod fan;
+mod pace;
 mod rate;
 mod sample;
 
+use cost::{Costs, FlashWork, PreparedWork};
 use fan::FanOut;
 use sample::WorkloadSample;
 
-/// Nanoseconds of processor time, from the rates of `docs/reference/speed.md` (9.41 M random reads a second, 8.13 M of a mix without
-/// collection, 2.77 M writes at a write amplification of 3.60): three equations for a request, a page read and a page programmed.
-const REQUEST_NS: f64 = 96.0;
-const READ_NS: f64 = 10.0;
-const PROGRAM_NS: f64 = 67.0;
-/// Nanoseconds that an error model adds to a page read: from 9.30 M and 6.74 M reads a second, of the same page.
-const ERRORS_NS: f64 = 41.0;
-/// Nanoseconds of a mapping unit programmed without time: between the 6 ns of a drive of 32 GiB, whose tables partly fit the caches, and the
-/// 12 ns of one of 4 TB.
-const UNTIMED_NS: f64 = 9.0;
-/// Nanoseconds of a command without time, programming excluded: from 26.6 M writes a second at a write amplification of 3.58.
-const UNTIMED_REQUEST_NS: f64 = 16.0;
-/// Nanoseconds that an array adds to a host write without time. Assumed: about half of what remained of `time.precondition_cpu_s` of the
-/// array presets after programming, on a computer under load; no benchmark measures it.
-const UNTIMED_ARRAY_NS: f64 = 140.0;
 /// Laps of collection through a drive until its write amplification is steady. In a lap every superblock is written once; after a sequential
 /// fill the write amplification swings from lap to lap. Measured on the demo's drive with 20 to 64 % spare space: 2.4 to 5.4.
 const LAPS_UNTIL_STEADY: f64 = 4.0;
-/// Passes of a workload over its addresses until preconditioning by it is steady, at least. Assumed: hot data settles in the first pass,
-/// cold data in the last.
-const WORKLOAD_PASSES: f64 = 3.0;
+/// Passes of a workload over its addresses until preconditioning by it is steady, at least. Measured on `demo` and `array-raid5-5`: 1.6 to
+/// 2.2 under uniform writes, 3.3 under JESD219's.
+const WORKLOAD_PASSES: f64 = 2.3;
 
 /// Probable cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -104,12 +92,12 @@ impl FlashEstimate<'_> {
         config.geometry.page_size.0 as f64 / config.ftl.mapping_unit.0 as f64
     }
 
-    /// Mapping units programmed during preparation, and its processor time in nanoseconds.
-    fn preparation(&self, sample: &WorkloadSample) -> (f64, f64) {
+    /// Mapping units programmed and written during preparation.
+    fn preparation(&self, sample: &WorkloadSample) -> PreparedWork {
         let spec = &self.scenario.precondition;
         // Reading a snapshot costs little beside what it replaces.
         if spec.from.is_some() {
-            return (0.0, 0.0);
+            return PreparedWork::default();
         }
         let filled = self.filled();
         let mut layers = 0u64;
@@ -122,23 +110,25 @@ impl FlashEstimate<'_> {
         let least = least_drive_writes(spec, self.units, superblocks);
         let most = spec.max_drive_writes.max(spec.min_drive_writes);
         let by_workload = least.max(WORKLOAD_PASSES * sample.share).min(most);
-        let (written, amplification, command_ns) = match spec.overwrite {
+        let (written, amplification) = match spec.overwrite {
             OverwritePattern::Random if filled > 0.0 => {
                 let amplification = self.amplification(filled);
                 // A lap programs each unit of flash once, of which 1 / amplification are host writes.
                 let lap = (1.0 + effective_spare_factor(self.drive).max(0.0)) / amplification;
-                (least.max(LAPS_UNTIL_STEADY * lap).min(most), amplification, 0.0)
+                (least.max(LAPS_UNTIL_STEADY * lap).min(most), amplification)
             }
             OverwritePattern::Workload if sample.written_units > 0.0 => {
-                (by_workload, self.workload_amplification(sample), UNTIMED_REQUEST_NS)
+                (by_workload, self.workload_amplification(sample))
             }
-            _ => (0.0, 1.0, 0.0),
+            _ => (0.0, 1.0),
         };
         // The fill writes whole stripes; single units of overwriting cost an array its small writes.
         let in_flash = filled * self.fan.large_writes + written * self.fan.small_writes * amplification;
-        let programmed = self.units * self.parity * self.fan.carried * in_flash;
-        let command_ns = command_ns + if self.fan.is_array() { UNTIMED_ARRAY_NS } else { 0.0 };
-        (programmed, programmed * UNTIMED_NS + written * self.units * command_ns)
+        PreparedWork {
+            programmed: self.units * self.parity * self.fan.carried * in_flash,
+            overwritten: written * self.units,
+            filled: filled * self.units,
+        }
     }
 
     /// Write amplification of the workload on a drive without free space: sequential writes are taken to cause none.
@@ -147,8 +137,8 @@ impl FlashEstimate<'_> {
         1.0 + random * (self.amplification(sample.share) - 1.0)
     }
 
-    /// Pages read and pages programmed for `requests` like those of the sample.
-    fn operations(&self, sample: &WorkloadSample, requests: f64) -> (f64, f64) {
+    /// What the flash does for `requests` like those of the sample.
+    fn operations(&self, sample: &WorkloadSample, requests: f64) -> FlashWork {
         let spec = &self.scenario.precondition;
         let written = requests * sample.written_units * self.fan.writes(sample);
         let filled = self.filled();
@@ -170,7 +160,12 @@ impl FlashEstimate<'_> {
         let collected = relocated / (per_page * valid) * (1.0 - (1.0 - valid).powf(per_page.max(1.0)));
         let host = requests * (sample.read_pages * mapped + sample.written_units * self.fan.reads(sample));
         let carried = self.fan.carried;
-        ((host + collected) * carried, (written + relocated) * self.parity / per_page * carried)
+        FlashWork {
+            host_reads: host * carried,
+            collected_reads: collected * carried,
+            programs: (written + relocated) * self.parity / per_page * carried,
+            relocated: relocated * carried,
+        }
     }
 }
 
@@ -194,28 +189,33 @@ pub(crate) fn estimate_effort(
         parity: per_superblock as f64 / data.max(1) as f64,
         fan,
     };
-    let (prepared, prepared_ns) = flash.preparation(&sample);
+    let prepared = flash.preparation(&sample);
     let requests = requests(&flash, &sample, workload);
-    let (reads, programs) = flash.operations(&sample, requests);
-    let errors = if scenario.device.reliability.is_some() { ERRORS_NS } else { 0.0 };
-    let run_ns = match scenario.run.timing {
-        TimingMode::Full => {
-            requests * REQUEST_NS * (1.0 + flash.fan.commands(&sample))
-                + reads * (READ_NS + errors)
-                + programs * PROGRAM_NS
-        }
-        TimingMode::None => requests * UNTIMED_REQUEST_NS + programs * flash.units_per_page() * UNTIMED_NS,
-    };
+    let work = flash.operations(&sample, requests);
+    let costs = Costs { flash: &flash, sample: &sample, table_bytes: table_bytes(drives) };
+    let by_commands = scenario.precondition.overwrite == OverwritePattern::Workload;
+    let prepared_ns = costs.tables() + costs.preparation(&prepared, by_commands);
+    let run_ns = costs.run(requests, &work);
+    let pace = pace::pace();
     // The twin without errors is a second run of the same length.
     let times = if scenario.run.twin { 2.0 } else { 1.0 };
     Ok(RunEffort {
         requests: requests.round() as u64,
-        prepared_units: prepared.round() as u64,
-        flash_reads: reads.round() as u64,
-        flash_programs: programs.round() as u64,
-        precondition_cpu_s: times * prepared_ns * 1e-9,
-        cpu_s: times * (prepared_ns + run_ns) * 1e-9,
+        prepared_units: prepared.programmed.round() as u64,
+        flash_reads: work.reads().round() as u64,
+        flash_programs: work.programs.round() as u64,
+        precondition_cpu_s: times * pace * prepared_ns * 1e-9,
+        cpu_s: times * pace * (prepared_ns + run_ns) * 1e-9,
     })
+}
+
+/// Bytes of the tables of all drives. Contents count with what writes them.
+fn table_bytes(drives: &[&Ssd]) -> f64 {
+    let bytes = |ssd: &&Ssd| {
+        let contents = if ssd.config().bytes { ssd.config().geometry.raw_capacity().0 } else { 0 };
+        ssd.bytes_when_built().saturating_sub(contents) as f64
+    };
+    drives.iter().map(bytes).sum()
 }
 
 /// Number of requests of the run: the limit of the workload, or what a closed loop completes in its duration.

@@ -92,6 +92,6 @@ pub use table::{ResultColumn, ResultTable};
 pub use outlast_scenario::{
     FaultTarget, FillPattern, MergedLayers, OverwritePattern, PlannedEvent, PoliciesSpec, PolicyDecision,
     PolicySpec, PreconditionSpec, Preset, Provenance, ReadFile, RunSpec, Scenario, ScenarioError,
-    ScenarioLayer, SourcePosition, TimingMode, check_name, load, load_scenario, migrate, parse_text, presets,
-    split_override,
+    ScenarioLayer, SourcePosition, TimingMode, check_name, is_loadable, load, load_scenario, migrate,
+    parse_text, presets, split_override,
 };

@@ -1,6 +1,8 @@
 //! The core's errors as Python exceptions.
 
-use outlast_engine::{EngineError, Provenance, ScenarioError as CoreScenarioError, ServiceError};
+use outlast_engine::{
+    EngineError, Provenance, ScenarioError as CoreScenarioError, ServiceError, Simulation, is_loadable,
+};
 use outlast_workload::WorkloadError as CoreWorkloadError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -48,8 +50,12 @@ pub(crate) fn of_workload(error: CoreWorkloadError) -> PyErr {
 /// The engine's error; a setting's comes with the place where it was written.
 pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
     match error {
-        EngineError::Config(error) => of_scenario(CoreScenarioError::invalid(provenance, &error)),
-        EngineError::Workload(error) => of_scenario(CoreScenarioError::invalid_workload(provenance, error)),
+        EngineError::Config(error) => {
+            of_scenario(placed(CoreScenarioError::invalid(provenance, &error), provenance))
+        }
+        EngineError::Workload(error) => {
+            of_scenario(placed(CoreScenarioError::invalid_workload(provenance, error), provenance))
+        }
         late @ EngineError::BeyondHorizon { .. } => WorkloadError::new_err(late.to_string()),
         unread @ EngineError::Checkpoint(_) => DeviceError::new_err(unread.to_string()),
         EngineError::Refused(ServiceError::Config(error)) => ScenarioError::new_err(error.to_string()),
@@ -57,6 +63,13 @@ pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
         EngineError::Snapshot(error) => error.into(),
         worn @ EngineError::WornOut { .. } => DeviceError::new_err(worn.to_string()),
     }
+}
+
+/// An error of the engine, placed where the user wrote what is at fault.
+fn placed(error: CoreScenarioError, provenance: &Provenance) -> CoreScenarioError {
+    error.placed(provenance, &|scenario, tried| {
+        is_loadable(scenario, tried) && Simulation::check(scenario).is_ok()
+    })
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

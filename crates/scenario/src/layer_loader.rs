@@ -2,11 +2,10 @@
 
 use super::error::nearest;
 use super::load::{ReadFile, ScenarioLayer};
-use super::merge::merge;
+use super::merge::{MergeNotes, merge};
 use super::parse::{json_tree, toml_tree};
 use super::paths::{is_path, normalised, resolve_paths};
 use super::tree::{SettingNode, SettingValue};
-use super::void_settings::VoidSetting;
 use super::{Preset, ScenarioError, SourcePosition, presets};
 use std::collections::BTreeMap;
 use std::io;
@@ -21,12 +20,12 @@ pub(super) struct LayerLoader<'a> {
     /// Sources that are being loaded, from the outermost to the one that it extends, to find circles.
     chain: Vec<String>,
     /// Settings of lower layers that higher ones have made void.
-    pub(super) dropped: Vec<VoidSetting>,
+    pub(super) notes: MergeNotes,
 }
 
 impl<'a> LayerLoader<'a> {
-    pub(super) fn new(read: ReadFile<'a>, dropped: Vec<VoidSetting>) -> Self {
-        Self { read, chain: Vec::new(), dropped }
+    pub(super) fn new(read: ReadFile<'a>, notes: MergeNotes) -> Self {
+        Self { read, chain: Vec::new(), notes }
     }
 
     pub(super) fn load_layer(&mut self, layer: &ScenarioLayer) -> Result<SettingNode, ScenarioError> {
@@ -112,13 +111,13 @@ impl<'a> LayerLoader<'a> {
             SettingNode { origin: tree.origin.clone(), value: SettingValue::Table(BTreeMap::new()) };
         for (name, at) in parents {
             let parent = self.load_parent(&name, &at, folder)?;
-            merge(&mut root, parent, &mut self.dropped)?;
+            merge(&mut root, parent, &mut self.notes)?;
         }
         if root.value == SettingValue::Table(BTreeMap::new()) {
             // Without merging, nulls stay: they may remove settings of a layer below.
             return Ok(tree);
         }
-        merge(&mut root, tree, &mut self.dropped)?;
+        merge(&mut root, tree, &mut self.notes)?;
         Ok(root)
     }
 }

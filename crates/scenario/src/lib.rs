@@ -9,6 +9,7 @@
 
 mod chip_file;
 mod chip_range;
+mod culprits;
 mod decode;
 mod error;
 mod faults;
@@ -35,7 +36,7 @@ mod void_settings;
 
 pub use error::ScenarioError;
 pub use faults::{FaultTarget, PlannedEvent};
-pub use load::{MergedLayers, ReadFile, ScenarioLayer, load, load_scenario, parse_text};
+pub use load::{MergedLayers, ReadFile, ScenarioLayer, is_loadable, load, load_scenario, parse_text};
 pub use migrate::{MigratedText, migrate};
 pub use names::check_name;
 pub use override_path::split_override;

@@ -3,12 +3,12 @@
 use super::chip_file::measure_chip;
 use super::decode::decode;
 use super::layer_loader::{LayerLoader, take_extends};
-use super::merge::merge;
+use super::merge::{MergeNotes, merge};
 use super::override_path::override_tree;
 use super::policies::apply_policies;
 use super::retired::refuse_retired;
 use super::tree::{NodeOrigin, SettingNode, SettingValue};
-use super::void_settings::{self, VoidSetting};
+use super::void_settings;
 use super::{Provenance, Scenario, ScenarioError};
 use std::collections::BTreeMap;
 use std::io;
@@ -46,8 +46,7 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 #[derive(Clone, Debug)]
 pub struct MergedLayers {
     root: SettingNode,
-    /// Settings of lower layers that higher ones have made void.
-    dropped: Vec<VoidSetting>,
+    notes: MergeNotes,
 }
 
 impl MergedLayers {
@@ -56,16 +55,16 @@ impl MergedLayers {
     /// # Errors
     /// The first error with its file and line.
     pub fn read(layers: &[ScenarioLayer], read: ReadFile<'_>) -> Result<Self, ScenarioError> {
-        let mut loader = LayerLoader::new(read, Vec::new());
+        let mut loader = LayerLoader::new(read, MergeNotes::default());
         let mut root = SettingNode {
             origin: NodeOrigin { source: "".into(), line: 0 },
             value: SettingValue::Table(BTreeMap::new()),
         };
         for layer in layers {
             let layer = loader.load_layer(layer)?;
-            merge(&mut root, layer, &mut loader.dropped)?;
+            merge(&mut root, layer, &mut loader.notes)?;
         }
-        Ok(Self { root, dropped: loader.dropped })
+        Ok(Self { root, notes: loader.notes })
     }
 
     /// [`MergedLayers::read`] from the file system.
@@ -85,24 +84,24 @@ impl MergedLayers {
         overrides: &[(String, String)],
         read: ReadFile<'_>,
     ) -> Result<(Scenario, Provenance), ScenarioError> {
-        let Self { mut root, dropped } = self;
-        let mut loader = LayerLoader::new(read, dropped);
+        let Self { mut root, notes } = self;
+        let mut loader = LayerLoader::new(read, notes);
         // `--set extends=…` adds what it names above all layers, but below the other overrides.
         let mut last = override_tree(overrides)?;
         let parents = take_extends(&mut last)?;
         for (name, at) in parents {
             let parent = loader.load_parent(&name, &at, Path::new(""))?;
-            merge(&mut root, parent, &mut loader.dropped)?;
+            merge(&mut root, parent, &mut loader.notes)?;
         }
-        merge(&mut root, last, &mut loader.dropped)?;
-        let void = void_settings::sentences(&loader.dropped, &root);
+        merge(&mut root, last, &mut loader.notes)?;
+        let void = void_settings::sentences(&loader.notes.dropped, &root);
         refuse_retired(&root)?;
-        let provenance = Provenance::new(root);
+        let provenance = Provenance::new(root, loader.notes.replaced);
         let mut scenario: Scenario = decode(&provenance)?;
         scenario.void = void;
-        measure_chip(&mut scenario, &provenance, read)?;
-        apply_policies(&mut scenario).map_err(|error| ScenarioError::invalid(&provenance, &error))?;
-        scenario.validate().map_err(|error| ScenarioError::invalid(&provenance, &error))?;
+        check(&mut scenario, &provenance, read).map_err(|error| {
+            error.placed(&provenance, &|scenario, tried| check(scenario, tried, read).is_ok())
+        })?;
         Ok((scenario, provenance))
     }
 
@@ -113,6 +112,18 @@ impl MergedLayers {
     pub fn scenario(&self, overrides: &[(String, String)]) -> Result<(Scenario, Provenance), ScenarioError> {
         self.clone().with(overrides, &read_file)
     }
+}
+
+/// Completes the decoded scenario of `provenance` by its files and policies, and checks it.
+fn check(scenario: &mut Scenario, provenance: &Provenance, read: ReadFile<'_>) -> Result<(), ScenarioError> {
+    measure_chip(scenario, provenance, read)?;
+    apply_policies(scenario).map_err(|error| ScenarioError::invalid(provenance, &error))?;
+    scenario.validate().map_err(|error| ScenarioError::invalid(provenance, &error))
+}
+
+/// True if `scenario`, decoded from `provenance`, passes the checks of loading, for [`ScenarioError::placed`].
+pub fn is_loadable(scenario: &mut Scenario, provenance: &Provenance) -> bool {
+    check(scenario, provenance, &read_file).is_ok()
 }
 
 /// Merges `layers`, then sets single settings by dotted name, and checks the scenario.

@@ -1,6 +1,7 @@
 //! Merges a layer into those that it extends.
 
 use super::ScenarioError;
+use super::culprits::ReplacedSetting;
 use super::tree::{PathStep, SettingNode, SettingValue, dotted};
 use super::void_settings::{VoidSetting, drop_void, table_of};
 use std::collections::BTreeMap;
@@ -65,23 +66,32 @@ const RULES: &[ReplacementRule] = &[
     voids(TRACE, "file", &["format", "time_unit", "address_unit", "event", "device"]),
 ];
 
-/// Merges `over` into `base`: tables merge, other values replace. Settings that become void are removed and added to `dropped`.
+/// What merging has taken away.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MergeNotes {
+    /// Settings that became void.
+    pub(super) dropped: Vec<VoidSetting>,
+    /// Values that higher layers replaced.
+    pub(super) replaced: Vec<ReplacedSetting>,
+}
+
+/// Merges `over` into `base`: tables merge, other values replace. Settings that become void are removed, and noted.
 ///
 /// # Errors
 /// An override of an element that the list below does not have.
 pub(super) fn merge(
     base: &mut SettingNode,
     over: SettingNode,
-    dropped: &mut Vec<VoidSetting>,
+    notes: &mut MergeNotes,
 ) -> Result<(), ScenarioError> {
-    merge_at(base, over, &mut Vec::new(), dropped)
+    merge_at(base, over, &mut Vec::new(), notes)
 }
 
 fn merge_at(
     base: &mut SettingNode,
     over: SettingNode,
     path: &mut Vec<PathStep>,
-    dropped: &mut Vec<VoidSetting>,
+    notes: &mut MergeNotes,
 ) -> Result<(), ScenarioError> {
     match over.value {
         // A fitted chip is one value: no part of the inherited chip is left in it.
@@ -96,11 +106,11 @@ fn merge_at(
                 base.origin = over.origin;
             }
             let SettingValue::Table(table) = &mut base.value else { return Ok(()) };
-            drop_excluded(table, &over_table, path, dropped);
-            drop_void(table, &over_table, path, dropped);
+            drop_excluded(table, &over_table, path, notes);
+            drop_void(table, &over_table, path, &mut notes.dropped);
             for (key, node) in over_table {
                 path.push(PathStep::Key(key.clone()));
-                merge_entry(table, key, node, path, dropped)?;
+                merge_entry(table, key, node, path, notes)?;
                 path.pop();
             }
         }
@@ -114,7 +124,7 @@ fn merge_at(
                 // A patch changes elements of an inherited list and cannot add any.
                 match &mut base.value {
                     SettingValue::Array(items) if index < items.len() => {
-                        merge_at(&mut items[index], node, path, dropped)?;
+                        merge_at(&mut items[index], node, path, notes)?;
                     }
                     _ => {
                         return Err(ScenarioError::Setting {
@@ -128,7 +138,12 @@ fn merge_at(
                 path.pop();
             }
         }
-        value => *base = SettingNode { origin: over.origin, value },
+        value => {
+            let old = std::mem::replace(base, SettingNode { origin: over.origin, value });
+            if old.value != SettingValue::Null {
+                notes.replaced.push(ReplacedSetting { steps: path.clone(), old });
+            }
+        }
     }
     Ok(())
 }
@@ -139,7 +154,7 @@ fn merge_entry(
     key: String,
     node: SettingNode,
     path: &mut Vec<PathStep>,
-    dropped: &mut Vec<VoidSetting>,
+    notes: &mut MergeNotes,
 ) -> Result<(), ScenarioError> {
     if node.value == SettingValue::Null {
         table.remove(&key);
@@ -147,7 +162,7 @@ fn merge_entry(
     }
     // Merging into an empty table also takes the nulls out of a new one.
     let empty = SettingNode { origin: node.origin.clone(), value: SettingValue::Null };
-    merge_at(table.entry(key).or_insert(empty), node, path, dropped)
+    merge_at(table.entry(key).or_insert(empty), node, path, notes)
 }
 
 /// Removes the settings of `table` that [`RULES`] drop because of new values in `over`.
@@ -155,7 +170,7 @@ fn drop_excluded(
     table: &mut BTreeMap<String, SettingNode>,
     over: &BTreeMap<String, SettingNode>,
     path: &[PathStep],
-    dropped: &mut Vec<VoidSetting>,
+    notes: &mut MergeNotes,
 ) {
     let here = table_of(path);
     for rule in RULES.iter().filter(|rule| rule.table == here) {
@@ -171,7 +186,7 @@ fn drop_excluded(
             if rule.is_reported && !over.contains_key(key) {
                 let mut steps = path.to_vec();
                 steps.push(PathStep::Key(key.to_owned()));
-                dropped.push(VoidSetting::new(
+                notes.dropped.push(VoidSetting::new(
                     steps,
                     &node,
                     format!("{} = {}", rule.setting, new.shown()),

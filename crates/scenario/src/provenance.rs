@@ -1,5 +1,6 @@
 //! Position of each setting of a merged scenario.
 
+use super::culprits::ReplacedSetting;
 use super::decode::amounts::percentage_hint;
 use super::error::ScenarioError;
 use super::override_path::parse_path;
@@ -18,11 +19,28 @@ const TRACE_FILE: &str = "workload.trace.file";
 #[derive(Clone, Debug)]
 pub struct Provenance {
     root: SettingNode,
+    /// Values that higher layers replaced, in the order of the layers.
+    replaced: Vec<ReplacedSetting>,
 }
 
 impl Provenance {
-    pub(super) fn new(root: SettingNode) -> Self {
-        Self { root }
+    pub(super) fn new(root: SettingNode, replaced: Vec<ReplacedSetting>) -> Self {
+        Self { root, replaced }
+    }
+
+    /// The tree with the settings at `leaves` taken back to what they replaced, or away.
+    pub(super) fn without<'a>(&self, leaves: impl Iterator<Item = &'a [PathStep]>) -> Self {
+        let mut root = self.root.clone();
+        for steps in leaves {
+            let old = self.replaced.iter().rev().find(|replaced| replaced.steps == steps);
+            match (old, root.at_mut(steps)) {
+                (Some(replaced), Some(node)) => *node = replaced.old.clone(),
+                _ => {
+                    root.remove(steps);
+                }
+            }
+        }
+        Self { root, replaced: self.replaced.clone() }
     }
 
     pub(super) fn root(&self) -> &SettingNode {

@@ -59,22 +59,19 @@ impl SettingNode {
     pub(super) fn remove(&mut self, steps: &[PathStep]) -> bool {
         // Elements of a list stay: removing one would change the indices of those behind it.
         let Some((PathStep::Key(last), parents)) = steps.split_last() else { return false };
-        let mut node = self;
-        for step in parents {
-            let next = match (&mut node.value, step) {
-                (SettingValue::Table(table), PathStep::Key(key)) => table.get_mut(key),
-                (SettingValue::Array(items), PathStep::Index(index)) => items.get_mut(*index),
-                _ => None,
-            };
-            match next {
-                Some(next) => node = next,
-                None => return false,
-            }
-        }
-        match &mut node.value {
-            SettingValue::Table(table) => table.remove(last).is_some(),
+        match self.at_mut(parents).map(|node| &mut node.value) {
+            Some(SettingValue::Table(table)) => table.remove(last).is_some(),
             _ => false,
         }
+    }
+
+    /// The node at `steps` below this one.
+    pub(super) fn at_mut(&mut self, steps: &[PathStep]) -> Option<&mut Self> {
+        steps.iter().try_fold(self, |node, step| match (&mut node.value, step) {
+            (SettingValue::Table(table), PathStep::Key(key)) => table.get_mut(key),
+            (SettingValue::Array(items), PathStep::Index(index)) => items.get_mut(*index),
+            _ => None,
+        })
     }
 
     /// The node at `steps` below this one, or the deepest one on that path.

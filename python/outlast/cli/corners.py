@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("corner", "IOPS", "MB/s", "mean", "99 %", "99.9 %", "write amplification", "data sheet", "difference")
 FAILED = 1
+LONG_S = 60.0
+"""Processor time of all corners, in seconds, from which on it is said beforehand."""
 
 
 def run_corners(
@@ -38,11 +40,15 @@ def run_corners(
 
     from outlast import api, corners
     from outlast.cli.progress import SweepProgress
+    from outlast.costs import span
     from outlast.sweeps import sweep
 
     interrupts.raise_on_signal()
     whole = api.resolve(layers, overrides)
     spec = corners.spec(whole, layers, overrides)
+    if not quiet and (told := corners.cost(layers, spec)) >= LONG_S:
+        smaller = "with fewer device.geometry.pages_per_block the drive is smaller, and as fast"
+        log.say(f"four runs, {span(told)} of processor time; {smaller}", "long corners", cpu_s=told)
     with (
         tempfile.TemporaryDirectory() if out is None else nullcontext(out) as place,
         SweepProgress(shown=not quiet) as tell,

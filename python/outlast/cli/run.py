@@ -42,7 +42,7 @@ Examples:
   outlast run job.fio --preset demo --format fio > result.json
   outlast run demo --set device.ftl.gc.policy=fifo --report fifo.html
   outlast run demo --repeats 5
-  outlast run solidigm-p5520-1920g --corners --set run.capacity_scale=16""",
+  outlast run solidigm-p5520-1920g --corners --set device.geometry.pages_per_block=144""",
 )
 @scenario_options
 @click.option("--trace", metavar="FILE", help="Replay this block trace instead of the scenario's workload.")

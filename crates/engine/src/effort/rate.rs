@@ -17,8 +17,8 @@ pub(super) fn closed_loop(flash: &FlashEstimate<'_>, sample: &WorkloadSample, de
     let sense = timing.read.mean_ns() * 1e-9;
     let program = timing.program.mean_ns() * 1e-9 / (f64::from(config.ftl.one_shot) * planes);
     // A million requests, so that a fresh drive's free space, which is counted once, weighs little.
-    let (reads, programs) = flash.operations(sample, 1e6);
-    let (reads, programs) = (reads / 1e6, programs / 1e6);
+    let work = flash.operations(sample, 1e6);
+    let (reads, programs) = (work.reads() / 1e6, work.programs / 1e6);
     // Only the bytes asked for cross the channel, at least a sector.
     let read_transfer = page.min(sample.bytes.max(512.0) / bus);
     // Seconds of channel and of die for a request. A die is held while it transfers; planes share the command of a program.
