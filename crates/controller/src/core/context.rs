@@ -97,9 +97,12 @@ pub struct CoreContext {
     /// Findings on the health of dies; absent where nobody cares.
     #[persist(each)]
     pub watch: Option<Box<DieWatch>>,
-    /// True if units of commands pass something on their way to the buffer or to a die: processor time that they cost, caches, zones, bytes.
+    /// True if units of commands pass something on their way to the buffer or to a die: processor time that they cost, caches, zones.
     #[persist(skip)]
     pub(in crate::core) has_unit_extras: bool,
+    /// True if units that are read do: the same, or bytes, which a write leaves at the door until it enters the buffer.
+    #[persist(skip)]
+    pub(in crate::core) has_read_extras: bool,
     /// True if reads that have ended are of interest: to the read cache, or to the account of time.
     #[persist(skip)]
     pub(in crate::core) notes_reads: bool,
@@ -119,10 +122,12 @@ pub struct CoreContext {
 }
 
 impl CoreContext {
-    /// True if a unit of a command goes to the buffer or to a die by itself: it costs nothing, is noted nowhere, and lies where it always has.
+    /// True if a unit of a command, of a read or a write by `is_read`, goes to the buffer or to a die by itself: it costs nothing, is noted nowhere, and lies
+    /// where it always has.
     #[inline]
-    pub fn passes_units(&self) -> bool {
-        !self.has_unit_extras && self.homes.is_none() && self.ledger.is_none()
+    pub fn passes_units(&self, is_read: bool) -> bool {
+        let has_extras = if is_read { self.has_read_extras } else { self.has_unit_extras };
+        !has_extras && self.homes.is_none() && self.ledger.is_none()
     }
 
     /// How many flash cores the drive has.

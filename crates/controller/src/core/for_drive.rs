@@ -63,6 +63,7 @@ impl CoreContext {
             moves: Moves::default(),
             watch,
             has_unit_extras: has_unit_extras(&config),
+            has_read_extras: has_unit_extras(&config) || config.bytes,
             notes_reads: config.controller.read_cache.is_some(),
             heeds_writes: config.bytes
                 || config.controller.coalesce
@@ -167,14 +168,13 @@ impl CoreContext {
     }
 }
 
-/// True if units of commands cost processor time, or have caches, zones or bytes.
+/// True if units of commands cost processor time, or have caches or zones.
 fn has_unit_extras(config: &SsdConfig) -> bool {
     let costs = [config.controller.read_cost, config.controller.write_cost, config.controller.encode_cost];
     costs.iter().any(|&cost| cost != Nanos::ZERO)
         || config.ftl.map_cache.is_some()
         || config.read_cache_units().is_some()
         || config.zones.is_some()
-        || config.bytes
 }
 
 /// Figures.

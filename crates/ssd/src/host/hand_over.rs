@@ -14,8 +14,11 @@ impl Ssd {
         let (unit, offset) = self.context.size.unit_of(command.lba.0);
         let Command { op, sectors, .. } = *command;
         let is_within_one = sectors != 0 && sectors <= self.context.size.sectors_per_unit - offset;
-        let is_bare = is_within_one && self.context.passes_units();
-        if !is_bare || !matches!(op, HostOp::Read | HostOp::Write) {
+        let is_bare = match op {
+            HostOp::Read | HostOp::Write => is_within_one && self.context.passes_units(op == HostOp::Read),
+            _ => false,
+        };
+        if !is_bare {
             return self.fetched_apart(now, request);
         }
         self.hand_over_unit::<true>(now, request, op, (unit, offset, sectors));
