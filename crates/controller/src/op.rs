@@ -213,12 +213,6 @@ impl OpKind {
         !matches!(self, Self::HostProgram | Self::RelocationProgram | Self::Erase)
     }
 
-    /// True if data goes to the die.
-    #[inline]
-    pub(crate) fn is_program(self) -> bool {
-        matches!(self, Self::HostProgram | Self::RelocationProgram)
-    }
-
     /// Why a read of this kind, not one again, is made of a superblock in `mode`.
     #[inline]
     pub fn cause_in(self, task: InternalTask, mode: ModeId) -> ReadCause {

@@ -25,13 +25,12 @@ impl RequestBatch {
         &mut self,
         workload: &mut Workload,
         device: &impl Device,
-    ) -> Result<Option<WorkloadRequest>, EngineError> {
+    ) -> Result<Option<&WorkloadRequest>, EngineError> {
         if self.next == self.hinted && !self.refill(workload, device)? {
             return Ok(None);
         }
-        let request = self.requests[self.next];
         self.next += 1;
-        Ok(Some(request))
+        Ok(Some(&self.requests[self.next - 1]))
     }
 
     /// Draws requests if none is left, and hints the next ones to the device; false at the end of the workload.

@@ -164,7 +164,8 @@ impl RunRecorder {
 
     /// Records a command submitted at `since` that completed at `at`. Windows that end before `at` must be closed already
     /// ([`RunRecorder::close_windows`]).
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each request")]
+    #[inline(always)]
     pub(crate) fn completed(&mut self, command: &Command, since: Nanos, at: Nanos, outcome: Outcome) {
         self.in_flight.change(at, -1);
         self.end = at;
@@ -175,7 +176,7 @@ impl RunRecorder {
         self.latency_sum += u128::from((at - begun).0);
         let op = command.op;
         self.count(command, outcome);
-        if outcome != Outcome::Ok {
+        if !matches!(outcome, Outcome::Ok) {
             return;
         }
         self.windows.latency.of_mut(op).record(latency);
@@ -207,7 +208,7 @@ impl RunRecorder {
     pub(crate) fn count(&mut self, command: &Command, outcome: Outcome) {
         let op = command.op as usize;
         let window = &mut self.windows.current;
-        if outcome == Outcome::Ok {
+        if matches!(outcome, Outcome::Ok) {
             let bytes = u64::from(command.sectors) * SECTOR_BYTES;
             self.completed.commands[op] += 1;
             self.completed.bytes[op] += bytes;
@@ -227,6 +228,7 @@ impl RunRecorder {
         self.windows.current.errors += 1;
     }
 
+    #[inline(never)]
     fn record_stream(&mut self, stream: u16, op: Op, latency: u64) {
         let index = self.by_stream.iter().position(|&(seen, _)| seen == stream).unwrap_or_else(|| {
             self.by_stream.push((stream, ByOp::new(self.digits)));

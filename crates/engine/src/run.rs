@@ -5,6 +5,7 @@
 
 mod job_schedule;
 mod loops;
+mod settle;
 mod state;
 mod zones;
 
@@ -12,10 +13,10 @@ use crate::clock::ProgressTimer;
 use crate::drives::AsDriveSet;
 use crate::error::EngineError;
 use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
-use crate::requests::{CompletedRequest, OnRows};
+use crate::requests::OnRows;
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
-use outlast_device::{Command, Completion, Op, Outcome, Tag};
+use outlast_device::{Command, Tag};
 use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
 use outlast_workload::{RequestPacing, Workload, WorkloadRequest};
@@ -139,8 +140,8 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         };
         // All at time zero, in the order of the workload.
         for _ in 0..queue_depth {
-            let Some(request) = self.next_request()? else { break };
-            self.issue(Nanos::ZERO, request.command);
+            let Some(&WorkloadRequest { command, .. }) = self.next_request()? else { break };
+            self.issue(Nanos::ZERO, command);
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     }
 
     #[inline]
-    fn next_request(&mut self) -> Result<Option<WorkloadRequest>, EngineError> {
+    fn next_request(&mut self) -> Result<Option<&WorkloadRequest>, EngineError> {
         self.state.batch.next(self.workload, self.device)
     }
 
@@ -178,63 +179,6 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         self.state.recorder.submitted(at);
         self.device.submit(at, command, Tag(tag));
         tag
-    }
-
-    /// Records a completion and frees its tag; true if it belongs to the workload.
-    #[inline]
-    fn settle(&mut self, completion: &Completion) -> bool {
-        let at = completion.at;
-        self.state.now = at;
-        if self.state.recorder.window_ends_by(at) {
-            let counts = self.device.snapshot(at);
-            let RunState { recorder, reached, .. } = &mut self.state;
-            recorder.close_windows(at, &counts);
-            if let Some(over_time) = &mut recorder.over_time {
-                over_time.sample(at.max(*reached), &self.device.as_drives());
-            }
-        }
-        // The completion that ends the warm-up is itself the first to be measured.
-        if self.state.warming && at >= self.state.warm_up {
-            self.state.warming = false;
-            self.state.measure_from(at, self.device);
-        }
-        let Some(mut issued) = self.state.issued[completion.tag.0 as usize].take() else {
-            self.extra_completed(completion);
-            return false;
-        };
-        self.state.free_tags.push(completion.tag.0);
-        if issued.command.op > Op::LbaStatus && self.settle_in_zone(&mut issued, completion) {
-            return true;
-        }
-        self.state.recorder.completed(&issued.command, issued.at, at, completion.outcome);
-        if self.state.requests.is_some() {
-            self.record_request(&issued, completion);
-        }
-        let (condition, digits) = (self.device.condition(), self.state.recorder.digits);
-        if completion.outcome == Outcome::Ok {
-            self.state.recorder.by_state.record(condition, digits, issued.command.op, at - issued.at);
-        }
-        self.state.done += 1;
-        true
-    }
-
-    /// Records the completion of a request beside the workload, and has the leg end at the next check.
-    #[cold]
-    fn extra_completed(&mut self, completion: &Completion) {
-        self.device.take_parts(completion.tag);
-        self.state.extra_completed(completion);
-        self.next_check = self.state.done;
-    }
-
-    /// Records a completed request by itself: causes, log, queue.
-    #[inline(never)]
-    fn record_request(&mut self, issued: &IssuedCommand, completion: &Completion) {
-        let IssuedCommand { ref command, at: since } = *issued;
-        let Completion { at, tag, outcome, .. } = *completion;
-        let parts = self.device.take_parts(tag);
-        if let Some(requests) = &mut self.state.requests {
-            requests.completed(&CompletedRequest { command, since, at, outcome, parts });
-        }
     }
 
     /// Drops notices of the drive, which a host without redundancy cannot act on; true if there were any.

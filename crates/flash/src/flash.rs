@@ -204,6 +204,12 @@ impl<T: Copy> Flash<T> {
         self.context.events.next_source()
     }
 
+    /// The flash core of die `die`.
+    #[inline]
+    pub fn core_of(&self, die: DieId) -> CoreId {
+        self.dies[die].core
+    }
+
     /// True if die `die` is idle.
     #[inline]
     pub fn is_idle(&self, die: DieId) -> bool {

@@ -129,8 +129,11 @@ impl<T: Copy> DieContext<T> {
         queue: DieQueue,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) -> DieStep {
-        // An operation that is no read does not suspend another.
-        if queue != DieQueue::Reads && state.phase == DiePhase::Array {
+        // An operation that is no read does not suspend another: it begins now or waits.
+        if queue != DieQueue::Reads
+            && (PLAIN || state.phase == DiePhase::Array)
+            && state.phase != DiePhase::Idle
+        {
             return DieStep::Nothing;
         }
         if queue != DieQueue::Reads || !self.gathering {

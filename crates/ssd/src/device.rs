@@ -109,34 +109,18 @@ impl Device for Ssd {
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        let mut watch = LivelockWatch::new(completions.len());
-        loop {
-            let due = self.next_event();
-            if due > now || due == Nanos::MAX {
-                break;
-            }
-            self.step(due, completions);
-            if watch.step() {
-                watch.look(completions.len(), self.commands_in_flight(), self.context.size.units);
-            }
+        if self.context.flash.is_plain() {
+            run_until::<true>(self, now, completions);
+        } else {
+            run_until::<false>(self, now, completions);
         }
     }
 
     fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
-        let before = completions.len();
-        let mut watch = LivelockWatch::new(before);
-        loop {
-            for _ in 0..LivelockWatch::BETWEEN_LOOKS {
-                let at = self.next_event();
-                if at > limit || at == Nanos::MAX {
-                    return limit;
-                }
-                self.step(at, completions);
-                if completions.len() != before || !self.notices.is_empty() {
-                    return at;
-                }
-            }
-            watch.look(before, self.commands_in_flight(), self.context.size.units);
+        if self.context.flash.is_plain() {
+            run_to_completion::<true>(self, limit, completions)
+        } else {
+            run_to_completion_with_extras(self, limit, completions)
         }
     }
 
@@ -205,4 +189,56 @@ impl Device for Ssd {
         self.check_zones()?;
         self.check_buffers()
     }
+}
+
+/// The latest time of an event: [`Nanos::MAX`] stands for none.
+const LAST: Nanos = Nanos(u64::MAX - 1);
+
+/// Does what is due up to `now`; with `PLAIN` in a flash room that [is plain](outlast_flash::Flash::is_plain).
+#[inline(never)]
+fn run_until<const PLAIN: bool>(ssd: &mut Ssd, now: Nanos, completions: &mut Vec<Completion>) {
+    let mut watch = LivelockWatch::new(completions.len());
+    let last = now.min(LAST);
+    loop {
+        let due = ssd.next_event();
+        if due > last {
+            break;
+        }
+        ssd.step::<PLAIN>(due, completions);
+        if watch.step() {
+            watch.look(completions.len(), ssd.commands_in_flight(), ssd.context.size.units);
+        }
+    }
+}
+
+/// Does what is due up to the first completion or notice, or up to `limit`; returns the time of that. `PLAIN` as in [`run_until`].
+#[allow(clippy::inline_always, reason = "the loop of every run")]
+#[inline(always)]
+fn run_to_completion<const PLAIN: bool>(
+    ssd: &mut Ssd,
+    limit: Nanos,
+    completions: &mut Vec<Completion>,
+) -> Nanos {
+    let before = completions.len();
+    let mut watch = LivelockWatch::new(before);
+    let last = limit.min(LAST);
+    loop {
+        for _ in 0..LivelockWatch::BETWEEN_LOOKS {
+            let at = ssd.next_event();
+            if at > last {
+                return limit;
+            }
+            ssd.step::<PLAIN>(at, completions);
+            if completions.len() != before || !ssd.notices.is_empty() {
+                return at;
+            }
+        }
+        watch.look(before, ssd.commands_in_flight(), ssd.context.size.units);
+    }
+}
+
+/// [`run_to_completion`] where the flash room has extras.
+#[inline(never)]
+fn run_to_completion_with_extras(ssd: &mut Ssd, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+    run_to_completion::<false>(ssd, limit, completions)
 }

@@ -25,7 +25,7 @@ impl Ssd {
 
     /// Not inlined: where nothing is due [`Ssd::settle`] is to be a few comparisons.
     #[inline(never)]
-    fn settle_all(&mut self, now: Nanos) {
+    pub(crate) fn settle_all(&mut self, now: Nanos) {
         debug_assert!(!self.is_settling, "settling is entered again");
         self.is_settling = true;
         let mut watch = LivelockWatch::new(0);

@@ -160,28 +160,28 @@ impl Ssd {
             .min(self.context.commands.completions.next())
     }
 
-    /// Does what is due at `due`, which is [next](Ssd::next_event).
+    /// Does what is due at `due`, which is [next](Ssd::next_event); with `PLAIN` in a flash room that [is plain](outlast_flash::Flash::is_plain).
     #[allow(clippy::inline_always, reason = "the body of two loops, of which one runs for every event")]
     #[inline(always)]
-    pub(crate) fn step(&mut self, due: Nanos, completions: &mut Vec<Completion>) {
+    pub(crate) fn step<const PLAIN: bool>(&mut self, due: Nanos, completions: &mut Vec<Completion>) {
         debug_assert!(due == self.next_event(), "a step at {due}, which is not when the next event is due");
-        if self.context.commands.completions.next() <= due {
-            self.emit(completions);
-            return self.settle(due);
-        }
-        match self.context.events.earliest(&self.context.flash) {
-            DueEvent::Die(die) => self.die_event(due, die),
-            DueEvent::Drive(DriveSource::Core(core)) => self.cpu_event(due, core),
-            DueEvent::Drive(DriveSource::Master) => self.master_event(due),
-            DueEvent::Drive(DriveSource::Link) => self.link_event(due),
-            DueEvent::Drive(DriveSource::Housekeeping) => self.house_event(due),
-            DueEvent::Thinking => self.slot_has_thought(due),
-        }
-        self.settle(due);
-        // A command that ends at once is handed out next in any case; a notice, if there is one, is looked at before.
-        if self.context.commands.completions.next() <= due && self.notices.is_empty() {
-            self.emit(completions);
+        if self.context.commands.completions.next() > due {
+            match self.context.events.earliest(&self.context.flash) {
+                DueEvent::Die(die) if PLAIN => self.die_event_of::<true>(due, die),
+                DueEvent::Die(die) => self.die_event_with_extras(due, die),
+                DueEvent::Drive(DriveSource::Core(core)) => self.cpu_event(due, core),
+                DueEvent::Drive(DriveSource::Master) => self.master_event(due),
+                DueEvent::Drive(DriveSource::Link) => self.link_event(due),
+                DueEvent::Drive(DriveSource::Housekeeping) => self.house_event(due),
+                DueEvent::Thinking => self.slot_has_thought(due),
+            }
             self.settle(due);
+            // A command that ends at once is handed out next in any case; a notice, if there is one, is looked at before.
+            if self.context.commands.completions.next() > due || !self.notices.is_empty() {
+                return;
+            }
         }
+        self.emit(completions);
+        self.settle(due);
     }
 }

@@ -90,6 +90,23 @@ impl Completions {
         }
     }
 
+    /// Moves the first completion, due or not, to the end of `to`; returns its time and tag. Of equal times one without data is first.
+    #[inline]
+    pub fn hand_out(&mut self, to: &mut Vec<Completion>) -> Option<(Nanos, Tag)> {
+        if !self.linked.is_empty() {
+            let completion = self.pop_of_both()?;
+            to.push(completion);
+            return Some((completion.at, completion.tag));
+        }
+        // Copied once, from queue to list.
+        let first = self.direct.front()?;
+        let (at, tag) = (first.at, first.tag);
+        to.push(*first);
+        self.direct.pop_front();
+        self.next = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        Some((at, tag))
+    }
+
     /// The first completion, due or not; of equal times one without data.
     #[inline]
     pub fn pop(&mut self) -> Option<Completion> {
@@ -190,7 +207,13 @@ mod tests {
             completions.push(completion);
         }
         assert_eq!(completions.count(), 5);
+        let mut listed = (completions.clone(), Vec::new());
+        while let Some((at, tag)) = listed.0.hand_out(&mut listed.1) {
+            assert_eq!(listed.1.last().map(|last| (last.at, last.tag)), Some((at, tag)));
+        }
+        let listed: Vec<_> = listed.1.iter().map(|own| (own.at.0, own.tag.0)).collect();
         assert_eq!(drain(&mut completions), [(5, 3), (5, 0), (6, 4), (7, 2), (9, 1)]);
+        assert_eq!(listed, [(5, 3), (5, 0), (6, 4), (7, 2), (9, 1)], "in a list as one by one");
     }
 
     #[test]

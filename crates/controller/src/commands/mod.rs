@@ -18,7 +18,6 @@ pub use failures::Failures;
 pub use flush::Flushes;
 pub use late::LateFlushes;
 pub use link::Link;
-pub(crate) use requests::RequestEnd;
 pub use requests::{HostRequestId, Then};
 pub(crate) use requests::{Life, Request, Requests};
 
@@ -162,6 +161,6 @@ impl Request {
 
     /// True if it has not failed.
     pub(crate) fn is_good(&self) -> bool {
-        self.outcome == Outcome::Ok
+        matches!(self.outcome, Outcome::Ok)
     }
 }

@@ -47,19 +47,6 @@ pub enum Then {
     MoveOn,
 }
 
-/// Consequence of the end of the last part of a request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RequestEnd {
-    /// The host's command is complete, and its number free.
-    Complete(Request),
-    /// Nobody has waited for it; its number is free.
-    Forgotten,
-    /// All is in the buffer and must reach flash: one part is left, which ends when it has.
-    AwaitFlash,
-    /// A move of the drive's own has ended, and its number is free.
-    Moved(Outcome),
-}
-
 /// All requests, by number.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub struct Requests {
@@ -129,22 +116,27 @@ impl Requests {
         own.left == 0
     }
 
-    /// Ends `request`, of which no part is left. Its number is free, unless it still awaits flash.
+    /// What follows now that no part of `request` is left.
     #[inline]
-    pub(crate) fn end(&mut self, request: HostRequestId) -> RequestEnd {
-        let own = &mut self.slab[request.0];
+    pub(crate) fn then(&self, request: HostRequestId) -> Then {
+        self.slab[request.0].then
+    }
+
+    /// Ends `request`, of which no part is left: its number is free.
+    #[inline]
+    pub(crate) fn end(&mut self, request: HostRequestId) -> Request {
+        let own = self.slab[request.0];
         debug_assert!(own.left == 0, "a request ends with {} parts left", own.left);
-        if own.then == Then::AwaitFlash {
-            (own.then, own.left) = (Then::Complete, 1);
-            return RequestEnd::AwaitFlash;
-        }
-        let own = *own;
+        debug_assert!(own.then != Then::AwaitFlash, "a request ends that still awaits flash");
         self.slab.remove(request.0);
-        match own.then {
-            Then::Forget => RequestEnd::Forgotten,
-            Then::MoveOn => RequestEnd::Moved(own.outcome),
-            _ => RequestEnd::Complete(own),
-        }
+        own
+    }
+
+    /// All of `request` is in the buffer and must reach flash: one part is left, which ends when it has.
+    pub(crate) fn await_flash(&mut self, request: HostRequestId) {
+        let own = &mut self.slab[request.0];
+        debug_assert!(own.left == 0, "a request awaits flash with {} parts left", own.left);
+        (own.then, own.left) = (Then::Complete, 1);
     }
 
     /// The host's commands under way.
@@ -218,7 +210,7 @@ pub struct Life {
 impl Life {
     #[inline]
     pub fn count(&mut self, command: &Command, outcome: Outcome) {
-        if outcome != Outcome::Ok {
+        if !matches!(outcome, Outcome::Ok) {
             self.errors += 1;
             self.media_errors += u64::from(outcome == Outcome::MediumError);
         } else if matches!(command.op, Op::Read | Op::Write) {

@@ -1,6 +1,6 @@
 //! Parts of commands that end, and what follows for the command: data to the link, failures, completions, flushes.
 
-use crate::commands::{HostRequestId, Request, RequestEnd};
+use crate::commands::{HostRequestId, Request, Then};
 use crate::core::{CoreContext, Effect};
 use crate::op::UnitWork;
 use outlast_device::{Command, LatencyCause, Op as HostOp, Outcome, Tag};
@@ -65,7 +65,7 @@ impl CoreContext {
         } else if self.commands.link.is_there() {
             self.data_moved(now, request, self.sectors_sent(request, units));
         }
-        self.finish_parts(now, request, units);
+        finish_parts_here(self, now, request, units);
     }
 
     /// Sectors that cross the link for `units` units of a read.
@@ -103,27 +103,34 @@ impl CoreContext {
     #[inline]
     pub fn finish_parts(&mut self, now: Nanos, id: HostRequestId, parts: u32) {
         if self.commands.requests.end_parts(id, parts) {
-            if self.zones.is_some() {
-                self.request_ended::<true>(now, id);
-            } else {
-                self.request_ended::<false>(now, id);
-            }
+            self.request_ended(now, id);
         }
     }
 
-    /// All parts of request `id` are done, of a drive with zones where `ZONED`: there it is passed on as a whole, and so is kept in memory.
+    /// All parts of request `id` are done.
     #[inline(never)]
-    fn request_ended<const ZONED: bool>(&mut self, now: Nanos, id: HostRequestId) {
-        match self.commands.requests.end(id) {
-            RequestEnd::Complete(request) => self.complete::<ZONED>(now, id, &request),
-            RequestEnd::Forgotten => {}
-            RequestEnd::AwaitFlash => {
+    fn request_ended(&mut self, now: Nanos, id: HostRequestId) {
+        match self.commands.requests.then(id) {
+            Then::Complete | Then::FlushLater => {
+                let request = self.commands.requests.end(id);
+                if self.zones.is_some() {
+                    self.complete::<true>(now, id, &request);
+                } else {
+                    self.complete::<false>(now, id, &request);
+                }
+            }
+            Then::Forget => {
+                self.commands.requests.end(id);
+            }
+            Then::AwaitFlash => {
+                self.commands.requests.await_flash(id);
                 self.note(move |ledger| ledger.is_buffered(now, id));
                 self.commands.flushes.call(id);
                 self.look_at_commands();
             }
             // A move of the drive's own has ended.
-            RequestEnd::Moved(outcome) => {
+            Then::MoveOn => {
+                let outcome = self.commands.requests.end(id).outcome;
                 self.commands.failures.forget(id);
                 self.moves.ended(outcome);
                 self.look_at_commands();
@@ -131,11 +138,12 @@ impl CoreContext {
         }
     }
 
+    /// Completes a request, of a drive with zones where `ZONED`: there it is passed on as a whole, and so is kept in memory.
     #[inline]
     fn complete<const ZONED: bool>(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
         self.commands.life.count(&request.command, request.outcome);
         self.note(move |ledger| ledger.is_done(now, id));
-        if request.outcome != Outcome::Ok {
+        if !request.is_good() {
             // By its parts: a request that is passed on as a whole would be kept in memory for all that end well, too.
             let Command { lba, sectors, .. } = request.command;
             self.note_failure(id, lba.0..lba.0 + u64::from(sectors), request.tag, request.outcome);
@@ -188,5 +196,20 @@ impl CoreContext {
         if outcome == Outcome::MediumError {
             self.commands.failures.keep(tag, runs);
         }
+    }
+}
+
+/// [`CoreContext::finish_parts`] in the frame of the caller.
+#[allow(clippy::inline_always, reason = "once for each read and write of the host")]
+#[inline(always)]
+pub(super) fn finish_parts_here(context: &mut CoreContext, now: Nanos, id: HostRequestId, parts: u32) {
+    if !context.commands.requests.end_parts(id, parts) {
+        return;
+    }
+    if context.zones.is_none() && context.commands.requests.then(id) == Then::Complete {
+        let request = context.commands.requests.end(id);
+        context.complete::<false>(now, id, &request);
+    } else {
+        context.request_ended(now, id);
     }
 }

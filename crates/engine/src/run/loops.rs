@@ -8,7 +8,7 @@ use crate::error::EngineError;
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::{Completion, Outcome};
 use outlast_units::Nanos;
-use outlast_workload::JobStep;
+use outlast_workload::{JobStep, WorkloadRequest};
 
 /// A day before the device's horizon, left for commands in flight at the end.
 const DRAIN_TIME: Nanos = Nanos::secs(86_400);
@@ -26,14 +26,14 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         let mut completions = std::mem::take(&mut self.state.completions);
         loop {
             let mut settled = 0;
-            while let Some(&completion) = completions.get(settled) {
+            while let Some(completion) = completions.get(settled) {
                 settled += 1;
-                if self.settle(&completion)
+                if self.settle(completion)
                     && completion.at < end
                     && self.device.is_up()
-                    && let Some(request) = self.next_request()?
+                    && let Some(&WorkloadRequest { command, .. }) = self.next_request()?
                 {
-                    self.issue(completion.at, request.command);
+                    self.issue(completion.at, command);
                 }
                 if self.is_stopped() {
                     self.state.pause(completions.split_off(settled));
@@ -60,7 +60,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         let bound = latest.min(self.goal.time);
         let mut completions = std::mem::take(&mut self.state.completions);
         let mut upcoming = match self.state.upcoming.take() {
-            None => self.next_request()?,
+            None => self.next_request()?.copied(),
             drawn => drawn,
         };
         while let Some(request) = upcoming {
@@ -88,7 +88,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 break;
             }
             self.issue(request.at, request.command);
-            upcoming = self.next_request()?;
+            upcoming = self.next_request()?.copied();
         }
         self.drain_open_loop(completions, latest)
     }
@@ -236,7 +236,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         self.device.reset(Nanos::ZERO);
         let end = self.workload.duration.unwrap_or(Nanos::MAX);
         let mut ending = RunEnding::Complete;
-        while let Some(request) = self.next_request()? {
+        while let Some(&request) = self.next_request()? {
             if request.at > end {
                 break;
             }

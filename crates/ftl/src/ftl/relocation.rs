@@ -23,13 +23,24 @@ impl MovingUnits {
     /// Those units of program unit `pu` of `ftl`, of a superblock being relocated, that are set in bit mask `units`.
     #[inline]
     pub fn of(ftl: &Ftl, pu: Pu, units: u64) -> Self {
+        Self::of_victim(ftl, ftl.space.layout().superblock_of_pu(pu), pu, units)
+    }
+
+    /// [`MovingUnits::of`], where it is known that `pu` is of `superblock`.
+    #[inline]
+    pub fn of_victim(ftl: &Ftl, superblock: SuperblockId, pu: Pu, units: u64) -> Self {
         debug_assert!(units != 0, "no unit is to be moved");
         let layout = ftl.space.layout();
-        let (superblock, first) = (layout.superblock_of_pu(pu), layout.first_slot_of(pu));
-        let valid = match ftl.space.superblocks().state(superblock) {
-            SuperblockState::Collecting => units & ftl.pages.map().valid_in(first, layout.units_per_pu()),
-            _ => 0,
-        };
+        debug_assert!(
+            layout.superblock_of_pu(pu) == superblock,
+            "program unit {pu} is of another superblock"
+        );
+        debug_assert!(
+            ftl.space.superblocks().state(superblock) == SuperblockState::Collecting,
+            "superblock {superblock} is moved and not being relocated"
+        );
+        let first = layout.first_slot_of(pu);
+        let valid = units & ftl.pages.map().valid_in(first, layout.units_per_pu());
         Self { superblock, first, left: units, valid }
     }
 

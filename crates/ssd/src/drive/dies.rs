@@ -2,7 +2,7 @@
 
 use crate::ssd::Ssd;
 use outlast_controller::DieGoesOn;
-use outlast_units::{DieId, Nanos};
+use outlast_units::{CoreId, DieId, Nanos};
 
 impl Ssd {
     /// All units of a command have been queued: the dies that hold them look at their queues, in the order of the units.
@@ -38,30 +38,32 @@ impl Ssd {
         self.cores[core].wake_of::<false>(now, &mut self.context, die);
     }
 
-    /// Something that a die did has ended.
-    #[allow(clippy::inline_always, reason = "as Ssd::step")]
-    #[inline(always)]
-    pub(crate) fn die_event(&mut self, now: Nanos, die: DieId) {
-        if self.context.flash.is_plain() {
-            self.die_event_of::<true>(now, die);
-        } else {
-            self.die_event_with_extras(now, die);
-        }
-    }
-
+    /// Something that a die did has ended, in a flash room with extras.
     #[inline(never)]
-    fn die_event_with_extras(&mut self, now: Nanos, die: DieId) {
+    pub(crate) fn die_event_with_extras(&mut self, now: Nanos, die: DieId) {
         self.die_event_of::<false>(now, die);
     }
 
+    /// Something that a die did has ended; with `PLAIN` in a flash room that [is plain](outlast_flash::Flash::is_plain).
     #[allow(clippy::inline_always, reason = "as Ssd::step")]
     #[inline(always)]
-    fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
-        let core = self.context.places[die].core;
-        match self.cores[core].end_die_work::<PLAIN>(now, &mut self.context, die) {
-            DieGoesOn::ByItself => return,
-            DieGoesOn::Settled => self.settle(now),
+    pub(crate) fn die_event_of<const PLAIN: bool>(&mut self, now: Nanos, die: DieId) {
+        let core = self.context.flash.core_of(die);
+        let own = &mut self.cores[core];
+        match own.end_die_work::<PLAIN>(now, &mut self.context, die) {
+            DieGoesOn::ByItself => {}
+            // Mostly: the core is looked up once.
+            DieGoesOn::Settled if self.context.is_settled() => {
+                own.wake_of::<PLAIN>(now, &mut self.context, die);
+            }
+            DieGoesOn::Settled => self.settle_and_wake::<PLAIN>(now, core, die),
         }
+    }
+
+    /// Does what is due, and then has die `die` of core `core` look for work.
+    #[inline(never)]
+    fn settle_and_wake<const PLAIN: bool>(&mut self, now: Nanos, core: CoreId, die: DieId) {
+        self.settle_all(now);
         self.cores[core].wake_of::<PLAIN>(now, &mut self.context, die);
     }
 }

@@ -82,32 +82,36 @@ impl Ssd {
     }
 
     /// Hands out the next completion, or has it set out, and lets in a command that waits for its place in the queue.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ssd::step")]
+    #[inline(always)]
     pub(crate) fn emit(&mut self, completions: &mut Vec<Completion>) {
         if self.context.commands.completions.take_time() {
             return self.emit_late(completions);
         }
-        let Some(completion) = self.context.commands.completions.pop() else { return };
-        self.hand_out(completion, completions);
-        self.leave(&completion);
+        if let Some((at, tag)) = self.context.commands.completions.hand_out(completions) {
+            self.context.note(move |ledger| ledger.completes(at, tag));
+            self.leave(at, tag);
+        }
     }
 
     /// As [`Ssd::emit`], where the way to the host takes time.
     #[inline(never)]
     fn emit_late(&mut self, completions: &mut Vec<Completion>) {
         if let Some(heard) = self.context.commands.completions.heard() {
-            return self.hand_out(heard, completions);
+            completions.push(heard);
+            self.context.note(move |ledger| ledger.completes(heard.at, heard.tag));
+            return;
         }
         let Some(completion) = self.context.commands.completions.pop() else { return };
         self.context.commands.completions.set_out(completion);
-        self.leave(&completion);
+        self.leave(completion.at, completion.tag);
     }
 
-    /// A command has left the drive's queue: one that waits takes its place.
+    /// Command `tag` has left the drive's queue at `at`: one that waits takes its place.
     #[inline]
-    fn leave(&mut self, completion: &Completion) {
-        if self.host.leave(completion.at, completion.tag) {
-            self.take_place(completion.at);
+    fn leave(&mut self, at: Nanos, tag: Tag) {
+        if self.host.leave(at, tag) {
+            self.take_place(at);
         }
     }
 
@@ -117,13 +121,6 @@ impl Ssd {
         if let Some(Submission { command, tag, data }) = self.host.take_waiting() {
             self.accept(at, command, tag, &data);
         }
-    }
-
-    /// The host has `completion`.
-    #[inline]
-    fn hand_out(&mut self, completion: Completion, completions: &mut Vec<Completion>) {
-        completions.push(completion);
-        self.context.note(move |ledger| ledger.completes(completion.at, completion.tag));
     }
 
     /// Commands submitted whose completion the host does not have: those on their way in or out included.

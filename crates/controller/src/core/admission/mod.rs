@@ -10,6 +10,7 @@ mod tokens;
 pub use buffer::Buffer;
 pub use buffer::WaitingWrite;
 
+use crate::core::commands::finish_parts_here;
 use crate::core::{CoreContext, Due, FlashCore};
 use crate::op::{InternalTask, UnitWork};
 use outlast_ftl::StreamCause;
@@ -205,7 +206,7 @@ impl FlashCore {
         } else {
             self.append(now, context, work, stream, unit);
         }
-        context.finish_parts(now, work.request, 1);
+        finish_parts_here(context, now, work.request, 1);
     }
 
     /// The unit of `work` gets a slot at the frontier of `stream`; a program unit that is full is programmed.

@@ -1,6 +1,7 @@
 //! Relocation on a flash core: victims are chosen, their valid units go from the dies to a stream, their blocks are erased.
 
 mod erasing;
+mod moving;
 mod on_chip;
 mod padding;
 mod parts;
@@ -18,8 +19,8 @@ pub(super) use victim::VictimPart;
 
 use crate::core::{Buffer, CoreContext, Due, FlashCore};
 use crate::health::Reason;
-use crate::op::{InternalTask, Purpose};
-use outlast_ftl::{ConsideredUnits, MovingUnits, RelocatedUnits};
+use crate::op::InternalTask;
+use outlast_ftl::{ConsideredUnits, RelocatedUnits};
 use outlast_settings::drive::WriteCache;
 use outlast_units::{BlockIndex, Nanos, Pu, Stream, SuperblockId};
 use tasks::Next;
@@ -96,59 +97,6 @@ impl FlashCore {
         }
         if !has_reads {
             self.make_due(context, Due::victim(task));
-        }
-    }
-
-    /// The read of `tag` has ended, of `units` units of a victim, those in `mask`: all but those in `lost` go to the frontier of the relocation's stream.
-    #[inline]
-    pub(crate) fn relocation_read(
-        &mut self,
-        now: Nanos,
-        context: &mut CoreContext,
-        tag: Purpose,
-        mask: u64,
-        units: u32,
-        lost: u64,
-    ) {
-        debug_assert!(lost & !mask == 0, "a unit of program unit {} is lost that was not read", tag.pu);
-        context.flash.end_internal(now);
-        let stream = self.tasks.stream(tag.task);
-        if context.fallible || lost != 0 {
-            self.move_what_fits(now, context, tag, mask, lost);
-        } else {
-            let mut moving = MovingUnits::of(&self.ftl, tag.pu, mask);
-            let relocated = self.ftl.relocate_units(stream, &mut moving);
-            self.note_relocated(now, context, tag.task, stream, relocated);
-            if !moving.are_done() {
-                // The rest of them, which goes to another superblock.
-                self.move_what_fits(now, context, tag, moving.left(), 0);
-            }
-        }
-        let is_moved = self.tasks.read_ended(tag.task);
-        if tag.task == InternalTask::Gc {
-            self.grant_credit(now, units);
-            if self.buffer.any_waits() && !(context.is_settled() && self.admits_nothing()) {
-                self.make_due(context, Due::Admit);
-            }
-        }
-        if is_moved {
-            // After the writes for which there is credit now.
-            self.make_due_then(context, Due::victim(tag.task));
-        }
-        context.let_waiting_go();
-    }
-
-    /// Moves the units in `mask` that the read of `tag` has brought, except for those in `lost`, where flash may have no room for all of them.
-    #[inline(never)]
-    fn move_what_fits(&mut self, now: Nanos, context: &mut CoreContext, tag: Purpose, mask: u64, lost: u64) {
-        let stream = self.tasks.stream(tag.task);
-        let mut mask = mask;
-        while mask != 0 {
-            let Some(run) = self.next_run(context, tag.pu, stream, &mut mask, lost) else { break };
-            let mut moving = MovingUnits::of(&self.ftl, tag.pu, run);
-            let relocated = self.ftl.relocate_units(stream, &mut moving);
-            mask = mask & !run | moving.left();
-            self.note_relocated(now, context, tag.task, stream, relocated);
         }
     }
 

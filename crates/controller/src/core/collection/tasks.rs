@@ -237,6 +237,16 @@ impl Tasks {
         })
     }
 
+    /// The victim of `task`, which is being read, and the stream to which it is moved.
+    ///
+    /// # Panics
+    /// If the task has no victim.
+    #[inline]
+    pub(crate) fn route(&self, task: InternalTask) -> (SuperblockId, Stream) {
+        let victim = self.under_way[task as usize].victim.as_ref().expect("a read belongs to a victim");
+        (victim.superblock, victim.stream)
+    }
+
     /// The stream to which the victim of `task`, which is being read, is moved.
     ///
     /// # Panics

@@ -8,10 +8,10 @@ use outlast_ftl::ReadCause;
 use outlast_units::{DieId, Nanos};
 
 impl FlashCore {
-    /// Deals with what a die came to, and answers what it asks.
+    /// Deals with what a die came to, and answers what it asks; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
     #[allow(clippy::inline_always, reason = "one comparison, mostly, wherever a die may begin something")]
     #[inline(always)]
-    pub(in crate::core) fn follow(
+    pub(in crate::core) fn follow<const PLAIN: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
@@ -19,9 +19,10 @@ impl FlashCore {
         next: DieStep,
     ) {
         match next {
-            DieStep::Nothing => {}
-            DieStep::Sensing(pages) => self.sensing(now, context, die, pages, None),
             DieStep::Asks(ask) => self.answer(now, context, die, ask),
+            DieStep::Sensing(pages) => self.sensing(now, context, die, pages, None),
+            _ if PLAIN => debug_assert!(matches!(next, DieStep::Nothing), "a plain room comes to {next:?}"),
+            DieStep::Nothing => {}
             DieStep::SensingBeside(_) | DieStep::PlaneFree => self.follow_on(now, context, die, next),
         }
     }
@@ -53,11 +54,17 @@ impl FlashCore {
         cause: Option<ReadCause>,
     ) {
         let op = context.flash.sensed(die);
-        let cause = cause.unwrap_or_else(|| {
+        let cause = if let Some(cause) = cause {
+            cause
+        } else {
             let op = context.flash.op(op);
             let Purpose { kind, task, cookie, has_record, .. } = op.tag;
-            if has_record { context.reads[cookie].cause() } else { kind.cause_in(task, op.mode()) }
-        });
+            match kind {
+                _ if has_record => context.reads[cookie].cause(),
+                OpKind::HostRead => ReadCause::Host,
+                _ => kind.cause_in(task, op.mode()),
+            }
+        };
         context.counters.reads[cause] += u64::from(pages);
         if context.fallible {
             self.sense(now, context, op);

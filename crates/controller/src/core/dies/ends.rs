@@ -26,54 +26,59 @@ impl FlashCore {
         context: &mut CoreContext,
         die: DieId,
     ) -> DieGoesOn {
-        let ended = if PLAIN {
+        let mut in_hand = None;
+        if PLAIN {
             if !context.flash.is_about_to_end(die) {
                 let next = context.flash.advance_phase::<true>(now, die);
-                self.follow(now, context, die, next);
+                self.follow::<true>(now, context, die, next);
                 return DieGoesOn::ByItself;
             }
-            *context.flash.ending(die)
         } else {
             match context.flash.handle_event(now, die) {
                 DieEvent::Continues(next) => {
-                    self.follow(now, context, die, next);
+                    self.follow::<false>(now, context, die, next);
                     return DieGoesOn::ByItself;
                 }
                 DieEvent::Passed(op) => {
                     self.coarse_pass_ended(now, context, &op);
                     return DieGoesOn::Settled;
                 }
-                DieEvent::Ended(op) => op,
+                DieEvent::Ended(op) => in_hand = Some(op),
             }
-        };
-        // In a plain room the die is freed where the kind is known: what is not needed of the operation is not read.
+        }
+        // In a plain room the operation is read where it lies, and the die is freed where the kind is known.
+        let ended = in_hand.as_ref().unwrap_or_else(|| context.flash.ending(die));
+        let (tag, mask, units) = (ended.tag, ended.mask(), ended.units());
         let free = |context: &mut CoreContext, kind| {
             if PLAIN {
                 context.flash.free_ended(now, die, kind);
             }
         };
-        let tag = ended.tag;
-        if tag.kind == OpKind::HostRead && !tag.has_record {
-            free(context, FlashOpKind::Read);
-            if context.notes_reads {
-                self.note_read(now, context, tag, ended.mask());
-            }
-            context.host_read(now, tag.request(), ended.units(), context.config.controller.decode.hard);
-            self.wake_of::<PLAIN>(now, context, die);
-            return DieGoesOn::ByItself;
-        }
         if !tag.has_record {
-            if tag.kind == OpKind::RelocationRead {
-                free(context, FlashOpKind::Read);
-                self.relocation_read(now, context, tag, ended.mask(), ended.units(), 0);
-                return DieGoesOn::Settled;
-            }
-            if tag.kind.is_program() && !context.fallible {
-                free(context, FlashOpKind::Program);
-                self.programmed(now, context, tag, ended.units());
-                return DieGoesOn::Settled;
+            match tag.kind {
+                OpKind::HostRead => {
+                    free(context, FlashOpKind::Read);
+                    if context.notes_reads {
+                        self.note_read(now, context, tag, mask);
+                    }
+                    context.host_read(now, tag.request(), units, context.config.controller.decode.hard);
+                    self.wake_of::<PLAIN>(now, context, die);
+                    return DieGoesOn::ByItself;
+                }
+                OpKind::RelocationRead => {
+                    free(context, FlashOpKind::Read);
+                    self.relocation_read::<false>(now, context, (tag.task, tag.pu), mask, (units, 0));
+                    return DieGoesOn::Settled;
+                }
+                OpKind::HostProgram | OpKind::RelocationProgram if !context.fallible => {
+                    free(context, FlashOpKind::Program);
+                    self.programmed(now, context, tag, units);
+                    return DieGoesOn::Settled;
+                }
+                _ => {}
             }
         }
+        let ended = in_hand.unwrap_or_else(|| *context.flash.ending(die));
         free(context, ended.kind());
         self.end_other(now, context, die, &ended)
     }
@@ -99,7 +104,7 @@ impl FlashCore {
                     // The die senses again what is missing.
                     let again = FlashOp::read(ended.place(), context.reads[tag.cookie].failing, tag);
                     let next = context.flash.sense_again(now, die, again);
-                    self.follow(now, context, die, next);
+                    self.follow::<false>(now, context, die, next);
                     return DieGoesOn::ByItself;
                 }
             }
@@ -146,7 +151,13 @@ impl FlashCore {
                 context.unsettled.add_effect(Effect::OldDataRead(*op));
             }
             OpKind::RelocationRead if op.failing == 0 && op.recovery == NIL => {
-                self.relocation_read(now, context, op.tag(), op.mask, u32::from(op.units), 0);
+                self.relocation_read::<false>(
+                    now,
+                    context,
+                    (op.task, op.pu),
+                    op.mask,
+                    (u32::from(op.units), 0),
+                );
             }
             OpKind::StripeRead => self.stripe_read(now, context, op),
             OpKind::PatrolRead => self.patrol_read(now, context, op),

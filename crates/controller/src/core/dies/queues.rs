@@ -29,7 +29,7 @@ impl FlashCore {
         let tag = context.tag_of(&op);
         let read = outlast_flash::FlashOp::read(place, op.mask, tag);
         let next = context.flash.submit(now, die, DieQueue::Reads, read, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<false>(now, context, die, next);
     }
 
     /// Queues the read of a unit that another core is to hold, for the move `work`.
@@ -74,7 +74,7 @@ impl FlashCore {
     pub fn submit(&mut self, now: Nanos, context: &mut CoreContext, queue: DieQueue, op: &Op) {
         let (die, submitted) = self.resolved(context, op);
         let next = context.flash.submit(now, die, queue, submitted, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<false>(now, context, die, next);
     }
 
     /// Submits the program of a program unit, `units` of whose units carry data.
@@ -91,7 +91,7 @@ impl FlashCore {
         let (die, place) = place_of_pu(&self.ftl, purpose.pu);
         let program = outlast_flash::FlashOp::program(place, units, purpose);
         let next = context.flash.submit(now, die, queue, program, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<false>(now, context, die, next);
     }
 
     /// `op` as the flash room takes it, and its die.
@@ -123,7 +123,7 @@ impl FlashCore {
     /// Die `die` looks at its queue, as all units of a command are in it.
     pub fn look_up(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
         let next = context.flash.start_or_suspend(now, die, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<false>(now, context, die, next);
     }
 
     /// Starts work on a die if it is idle; where `PLAIN`, in a flash room that [is](outlast_flash::Flash::is_plain).
@@ -131,13 +131,13 @@ impl FlashCore {
     #[inline(always)]
     pub fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
         let next = context.flash.wake_of::<PLAIN>(now, die, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<PLAIN>(now, context, die, next);
     }
 
     /// Die `die` asked for something that turned out to be stale, and it is known now what comes of that: it looks again.
     pub fn answer_again(&mut self, now: Nanos, context: &mut CoreContext, die: DieId, ask: TaskReadQuery) {
         let next = context.flash.answer(now, die, ask, TaskReadAnswer::Again, |_| self.demand());
-        self.follow(now, context, die, next);
+        self.follow::<false>(now, context, die, next);
     }
 }
 

@@ -237,7 +237,13 @@ impl FlashCore {
                 if op.recovery != NIL {
                     self.tasks.recovery_ended(u32::from(op.units));
                 }
-                self.relocation_read(now, context, op.tag(), op.mask, u32::from(op.units), lost);
+                self.relocation_read::<true>(
+                    now,
+                    context,
+                    (op.task, op.pu),
+                    op.mask,
+                    (u32::from(op.units), lost),
+                );
             }
             OpKind::MapRead => self.map_page_read(context, op, lost != 0),
             OpKind::MoveRead => {
