@@ -65,7 +65,9 @@ impl Recovery {
             if !self.lines[line].targets.contains(&self.op.pu) {
                 self.review(line, &mut changed, steps);
             }
-            changed.into_iter().for_each(|pu| self.review_lines_of(pu, steps));
+            for pu in changed {
+                self.review_lines_of(pu, steps);
+            }
         }
         steps.len() != before
     }
