@@ -1,7 +1,7 @@
 //! Does any text, however odd, give a scenario or an error, and never a panic?
 
 use super::*;
-use crate::merge::merge;
+use crate::merge::{MergeNotes, merge};
 use crate::override_path::{override_tree, parse_path};
 use crate::parse::toml_tree;
 use crate::tree::{SettingNode, SettingValue, dotted};
@@ -130,7 +130,7 @@ proptest! {
         let mut merged = tree(&BTreeMap::new());
         let mut model = serde_json::Value::Object(serde_json::Map::new());
         for layer in &layers {
-            merge(&mut merged, tree(layer), &mut Vec::new()).unwrap();
+            merge(&mut merged, tree(layer), &mut MergeNotes::default()).unwrap();
             laid_over(&mut model, &serde_json::to_value(layer).unwrap());
         }
         prop_assert_eq!(values_of(&merged), model);
@@ -139,9 +139,9 @@ proptest! {
     #[test]
     fn merging_a_layer_twice_changes_nothing(base in settings(3), over in settings(3)) {
         let mut once = tree(&base);
-        merge(&mut once, tree(&over), &mut Vec::new()).unwrap();
+        merge(&mut once, tree(&over), &mut MergeNotes::default()).unwrap();
         let mut twice = once.clone();
-        merge(&mut twice, tree(&over), &mut Vec::new()).unwrap();
+        merge(&mut twice, tree(&over), &mut MergeNotes::default()).unwrap();
         prop_assert_eq!(values_of(&once), values_of(&twice));
     }
 
