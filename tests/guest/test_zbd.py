@@ -231,12 +231,12 @@ def compare(machine: Machine, name: str, text: str) -> None:
     pointers = written(requests)
     zones = [line.split() for line in said("zone")]
     assert len(zones) == COUNT
-    theirs = {}
+    seen: dict[int, int] = {}
     for number, (_, pointer, condition) in enumerate(zones):
         end = CAPACITY if condition == "fu" else int(pointer, 16) * 512
         if end:
-            theirs[number] = end
-    assert theirs == pointers, name
+            seen[number] = end
+    assert seen == pointers, name
     resets = sum(op == "managezone" for lane in lanes for op, *_ in lane if not is_trimmed(lane))
     assert sum(int(line) for line in said("resets")) == resets, f"{name}: resets"
     # A drive takes it all, and has its zones in the states that Linux reports. Its random requests are of its own seed.
