@@ -23,7 +23,7 @@ DATA = (BASE / "qemu/usr/share/qemu", Path("/usr/share/qemu"), Path("/usr/share/
 
 
 def is_newer(files: Path) -> bool:
-    """Whether the kernel of a folder is newer than Linux 6.1."""
+    """Says whether the kernel of a folder is newer than Linux 6.1."""
     return not kernel(files).name.startswith("vmlinuz-6.1.")
 
 

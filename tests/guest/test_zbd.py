@@ -150,7 +150,7 @@ def job_file(text: str) -> str:
 
 
 def asked(text: str) -> tuple[list[list[Request]], list[Request]]:
-    """What Outlast asks: requests of each job, and all in order, of which resets have no bytes."""
+    """Requests that Outlast makes, of each job and all in order; resets have no bytes."""
     settings = json.dumps({"job": f"[global]\nzonemode=zbd\ndirect=1\nioengine=psync\n{text}"})
     rows, lanes = _core.fio_log(settings, SIZE * COUNT, None, 1_000, 200_000, (SIZE, CAPACITY, COUNT, ACTIVE, OPEN))
     requests = [(job, (op, offset, length)) for _, job, op, offset, length in rows]
