@@ -197,11 +197,12 @@ def guest(files: Path, folder: Path) -> Machine:
 
 
 def test_jobs_ask_of_zones_what_fio_asks_of_linux(folder: Path, files: Path) -> None:
+    if is_newer(files):
+        pytest.skip("Linux 6.12 tells fio that these devices have no limits of open zones, whatever they say")
     with guest(files, folder) as machine:
         assert not list(machine.questions())
         limits = f"host-managed {COUNT} {SIZE // 512} {OPEN} {ACTIVE}"
-        # null_blk of Linux 6.12 says that it has no limits, whatever it is told.
-        for device in ("nvme0n1",) if is_newer(files) else ("nullb0", "nvme0n1"):
+        for device in ("nullb0", "nvme0n1"):
             assert machine.value(device).strip() == limits
             for name, text in JOBS.items():
                 compare(machine, f"{device}-{name}", text)
