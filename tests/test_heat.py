@@ -69,6 +69,19 @@ def test_waking_up_is_named_where_most_of_the_time_goes_there(tiny: Path) -> Non
     assert "waking up from rest" in sentence.text
 
 
+def test_a_run_ends_with_a_message_where_a_drive_keeps_itself_too_warm_to_serve_its_host(tiny: Path) -> None:
+    # The map is written every two seconds, also while the host is kept out.
+    warm = WRITES | {
+        "device.energy": ENERGY | {"die_watts": 1000.0},
+        "device.heat": HEAT | {"case_capacity": 10.0, "shutdown": {"from": 60.0, "until": 46.0}},
+        "device.ftl.map_flush": {"interval": "2s", "entry": "8B", "dirty_only": False},
+    }
+    with pytest.raises(outlast.WorkloadError) as ended:
+        outlast.run(tiny, warm)
+    assert "none completes" in str(ended.value)
+    assert "device.heat.shutdown" in str(ended.value)
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [

@@ -34,6 +34,19 @@ pub enum EngineError {
         /// Last moment that can be simulated.
         latest: Nanos,
     },
+    /// Commands wait, and none completes, however long.
+    #[error(
+        "workload: {commands} commands wait from {:.3} s to {:.3} s of simulated time, and none completes: the device keeps its host out for good, as one does that shuts down for heat which its own work keeps up (device.heat.shutdown)",
+        .since.as_secs_f64(), .until.as_secs_f64()
+    )]
+    Unanswered {
+        /// Moment of the last completion or submission.
+        since: Nanos,
+        /// Moment that the run reached.
+        until: Nanos,
+        /// Commands that wait.
+        commands: usize,
+    },
     /// The drive wore out while it was being prepared.
     #[error("the drive wore out while it was being prepared: {written} of {planned} units were written")]
     WornOut {

@@ -3,6 +3,7 @@
 //! A run consists of legs; an uninterrupted run is a single one. The [`RunState`] outlasts them. A leg ends only after a request has been
 //! settled, at a check that is made anyway, so that the result does not depend on how a run is divided into legs.
 
+mod awaiting;
 mod job_schedule;
 mod loops;
 mod settle;

@@ -56,7 +56,9 @@ pub(crate) fn of_engine(error: EngineError, provenance: &Provenance) -> PyErr {
         EngineError::Workload(error) => {
             of_scenario(placed(CoreScenarioError::invalid_workload(provenance, error), provenance))
         }
-        late @ EngineError::BeyondHorizon { .. } => WorkloadError::new_err(late.to_string()),
+        endless @ (EngineError::BeyondHorizon { .. } | EngineError::Unanswered { .. }) => {
+            WorkloadError::new_err(endless.to_string())
+        }
         unread @ EngineError::Checkpoint(_) => DeviceError::new_err(unread.to_string()),
         EngineError::Refused(ServiceError::Config(error)) => ScenarioError::new_err(error.to_string()),
         refused @ EngineError::Refused(_) => DeviceError::new_err(refused.to_string()),

@@ -47,10 +47,10 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             if self.state.now > latest {
                 return Err(EngineError::BeyondHorizon { at: self.state.now, latest });
             }
-            self.device.advance_to_completion(Nanos::MAX, &mut completions);
-            // The device also returns for a notice alone.
-            let noticed = self.drop_notices();
-            assert!(noticed || !completions.is_empty(), "commands are in flight and the drive is idle");
+            if !self.await_completion(&mut completions)? {
+                self.state.pause(completions);
+                return Ok(self.ending);
+            }
         }
     }
 
@@ -116,9 +116,10 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             if self.state.now > latest {
                 return Err(EngineError::BeyondHorizon { at: self.state.now, latest });
             }
-            self.device.advance_to_completion(Nanos::MAX, &mut completions);
-            let noticed = self.drop_notices();
-            assert!(noticed || !completions.is_empty(), "commands are in flight and the drive is idle");
+            if !self.await_completion(&mut completions)? {
+                self.state.pause(completions);
+                return Ok(self.ending);
+            }
         }
     }
 
@@ -165,13 +166,19 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             if self.state.in_flight() == 0 && (wake.is_none() || !self.device.is_up()) {
                 return Ok(RunEnding::Complete);
             }
-            let limit = wake.unwrap_or(Nanos::MAX);
-            if wake.is_some() && limit > latest {
+            woken = None;
+            let Some(limit) = wake else {
+                if !self.await_completion(&mut completions)? {
+                    self.state.schedule = Some(schedule);
+                    self.state.pause(completions);
+                    return Ok(self.ending);
+                }
+                continue;
+            };
+            if limit > latest {
                 return Err(EngineError::BeyondHorizon { at: limit, latest });
             }
             let reached = self.device.advance_to_completion(limit, &mut completions);
-            let idle = completions.is_empty() && wake.is_none() && !self.device.has_notice();
-            assert!(!idle, "commands are in flight and the drive is idle");
             woken = (reached >= limit).then_some(limit);
         }
     }
