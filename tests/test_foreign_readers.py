@@ -17,6 +17,7 @@ OWN = {
     "costs.py": "of the simulator",
     "drive.py": "of the simulator",
     "models/chips.py": "of the simulator",
+    "study/__init__.py": "of the simulator",
     "fleet/lives.py": "of the simulator",
     "fleet/rare.py": "of the simulator",
     "notebook/theme.py": "comes with the package",
