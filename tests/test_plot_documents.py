@@ -87,7 +87,7 @@ def test_the_table_of_a_plan_has_its_layouts_side_by_side(outlast: Outlast, plan
     assert not any(row[0] == "energy_kwh" for row in rows)
     shown = outlast("table", plan, "--format", "latex").stdout
     assert r"usable capacity, TB & 5 & 5 \\" in shown
-    assert r"loss of data in the period & 5e-05 & 1e-09 \\" in shown
+    assert r"loss of data in the period & 5 $\cdot$ 10$^{-5}$ & 1 $\cdot$ 10$^{-9}$ \\" in shown
 
 
 @pytest.mark.parametrize("what", ["losses", "changes", "causes", "year"])
