@@ -116,7 +116,7 @@ impl Requests {
         own.left == 0
     }
 
-    /// What follows now that no part of `request` is left.
+    /// Step that follows once no part of `request` is left.
     #[inline]
     pub(crate) fn then(&self, request: HostRequestId) -> Then {
         self.slab[request.0].then

@@ -137,7 +137,7 @@ impl Ladder {
         }
     }
 
-    /// Nothing more can be read along this line of the read of `recovery`. Returns it if units are left that another line may give.
+    /// Ends this line of the read of `recovery`, along which nothing more can be read. Returns it if units are left that another line may give.
     fn line_ended(
         &mut self,
         lines: &impl Lines,
@@ -217,7 +217,7 @@ impl Ladder {
     }
 }
 
-/// What the `steps` of `recovery`, which is number `index`, ask for.
+/// Actions for which the `steps` of `recovery`, which is number `index`, ask.
 fn follow(recovery: &Recovery, steps: &[RecoveryStep], index: u32, effects: &mut Vec<LadderEffect>) {
     let own = recovery.op;
     for &step in steps {

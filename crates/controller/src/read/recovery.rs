@@ -12,9 +12,9 @@ use super::units;
 use crate::op::Op;
 use outlast_ftl::CodeAxis;
 use outlast_units::{Lpn, Pu};
-use way::Way;
+use way::RebuildWay;
 
-/// What a recovery asks for, or has found.
+/// Step of a recovery: a thing that it asks for, or has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecoveryStep {
     /// Read a program unit.
@@ -42,7 +42,7 @@ struct Line {
     needed: u32,
     known: u32,
     pus: Vec<Pu>,
-    /// Those that are rebuilt along it.
+    /// Program units that are rebuilt along it.
     targets: Vec<Pu>,
     /// True if all has been read that can help its targets.
     has_ended: bool,
@@ -77,7 +77,7 @@ impl Recovery {
             return true;
         }
         let open = CodeAxis::ALL.into_iter().filter(|&axis| self.asked >> axis as u8 & 1 == 0);
-        let ways = open.filter_map(|axis| Some((axis, Way::of(lines, own, axis)?.cost(axis))));
+        let ways = open.filter_map(|axis| Some((axis, RebuildWay::of(lines, own, axis)?.cost(axis))));
         let Some((axis, _)) = ways.min_by_key(|&(_, cost)| cost) else { return false };
         self.asked |= 1 << axis as u8;
         self.axis = axis;
@@ -214,7 +214,9 @@ impl Recovery {
             }
             return;
         }
-        let Some(Way { needed, known, buffered, on_flash }) = Way::of(lines, pu, axis) else { return };
+        let Some(RebuildWay { needed, known, buffered, on_flash }) = RebuildWay::of(lines, pu, axis) else {
+            return;
+        };
         for &pu in &buffered {
             self.add(Member { pu, axis, is_under_way: false, missing: 0 });
         }
