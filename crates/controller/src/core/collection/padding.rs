@@ -8,21 +8,22 @@ impl FlashCore {
     /// There is no victim: what earlier ones have begun or left between its passes comes to flash, where a write waits for that.
     #[cold]
     pub(super) fn pad_for_room(&mut self, now: Nanos, context: &mut CoreContext) {
-        if self.ftl.space().has_slc_cache() {
-            self.pad_for_folded(now, context);
-        }
+        self.pad_for_formers(now, context);
         self.end_passes_for_room(now, context);
     }
 
-    /// No victim follows those whose data has been moved: where a write waits for the SLC cache to be folded, the program units that they have begun are
-    /// padded, as nothing else would fill them, and the victims are never erased.
+    /// No victim follows those whose data has been moved: where a write waits for the room that they will leave, the program units that they have begun are
+    /// padded, as nothing else would fill them, and the victims would never be erased. A program under way may still bring a victim that fills them, but for
+    /// the SLC cache, of which data on flash is no victim until it is pressed.
     #[cold]
-    fn pad_for_folded(&mut self, now: Nanos, context: &mut CoreContext) {
+    fn pad_for_formers(&mut self, now: Nanos, context: &mut CoreContext) {
         if self.buffer.first_waiting().is_none_or(|write| self.ftl.can_append(write.stream)) {
             return;
         }
         for task in InternalTask::ALL {
-            if let Some(stream) = self.tasks.begun_for_former(task, &self.ftl) {
+            if let Some(stream) = self.tasks.begun_for_former(task, &self.ftl)
+                && (self.ftl.space().has_slc_cache() || context.programs_in_flight(self.id).next().is_none())
+            {
                 self.pad_relocated(now, context, task, stream);
             }
         }
