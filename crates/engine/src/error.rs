@@ -48,7 +48,9 @@ pub enum EngineError {
         commands: usize,
     },
     /// The drive wore out while it was being prepared.
-    #[error("the drive wore out while it was being prepared: {written} of {planned} units were written")]
+    #[error(
+        "precondition: the drive wore out when {written} of {planned} mapping units were written: blocks that have failed or reached their endurance (device.defects, device.hazards) leave too few superblocks; give it more spare space, or write less (precondition.min_drive_writes, max_drive_writes)"
+    )]
     WornOut {
         /// Units written.
         written: u64,

@@ -106,6 +106,78 @@ fn dynamic_levelling_is_not_worse_than_none() {
     assert!(with <= without + 2, "{with} against {without}");
 }
 
+/// A drive near its end: no victim is left whose data fills the program unit that the one before it has begun, and on which its erasure waits. The host's write
+/// that needs the superblock has that program unit padded; with tokens nothing else came to wake the drive.
+#[test]
+fn a_victim_that_waits_for_a_begun_program_unit_holds_up_no_write_for_ever() {
+    let text = r#"
+seed = 87234731
+[device.geometry]
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 2
+planes_per_die = 2
+blocks_per_plane = 55
+pages_per_block = 4
+page_size = "2KiB"
+[device.timing]
+read = ["40us", "60us"]
+program = ["300us", "900us"]
+erase = "3500us"
+bus = "800MB/s"
+command = "200ns"
+[device.ftl]
+over_provisioning = 0.8
+mapping_unit = "512B"
+spare_blocks = 0
+streams = 1
+multi_plane = true
+allocation = "CWDP"
+[device.controller]
+write_buffer = "16KiB"
+flash_cores = 1
+write_cache = "off"
+queue_depth = 1
+[device.defects]
+factory_bad = 0
+endurance = 3
+[device.ftl.gc]
+policy = "fifo"
+choices = 1
+pacing = "token"
+stop_free = 7
+token = { window = "5ms", factor = 0.7, depth = "192KiB", rate = "burst" }
+[device.ftl.wear_leveling]
+dynamic = false
+[precondition]
+fill = "sequential"
+overwrite = "random"
+min_drive_writes = 0.5
+max_drive_writes = 1
+[run]
+timing = "full"
+[workload.synthetic]
+pattern = "uniform"
+read_percent = 20
+trim_percent = 5
+flush_every = 30
+fua_percent = 5
+sizes = [{ size = "512B", weight = 1 }, { size = "4KiB", weight = 4 }, { size = "20KiB", weight = 1 }]
+align = "512B"
+queue_depth = 1
+requests = 2000
+"#;
+    let (scenario, _) = outlast_engine::parse_text(text).unwrap();
+    let run = run(scenario);
+    let host = &run.summary().host;
+    assert!(host.errors > 0, "the drive never wore out");
+    assert_eq!(
+        host.reads + host.writes + host.trims + host.flushes + host.errors,
+        2000,
+        "every command is answered"
+    );
+}
+
 /// Blocks retire to spares, then superblocks are given up, then the drive serves reads only: writes fail, and are counted.
 #[test]
 fn a_drive_wears_out_into_read_only() {

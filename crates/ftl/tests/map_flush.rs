@@ -4,9 +4,9 @@
 
 use outlast_ftl::{Ftl, FtlOptions, ProgramCause};
 use outlast_media::{DefectConfig, Geometry};
-use outlast_settings::ftl::{FtlConfig, MapFlushConfig};
+use outlast_settings::ftl::{FtlConfig, MapCacheConfig, MapFlushConfig};
 use outlast_units::rng::SplitMix;
-use outlast_units::{Bytes, DieId, Lpn};
+use outlast_units::{Bytes, DieId, Lpn, Nanos};
 
 const UNIT: u64 = 512;
 /// Entries of 8 bytes: 64 to a page.
@@ -118,4 +118,52 @@ fn what_is_flushed_is_clean_until_an_entry_changes() {
     ftl.write_untimed(stream, Lpn(3)).unwrap();
     assert!(!ftl.awaits_host_writes());
     assert_eq!(ftl.self_check(), Ok(()));
+}
+
+/// A drive with a table that does not fit: before each write the page with its entry comes to memory, and another leaves, so that a flush is due before the
+/// host has written. Where the host finds the last superblock but the reserve kept for that flush, the flush comes first.
+#[test]
+fn a_page_that_leaves_the_cache_before_a_write_never_makes_a_drive_full() {
+    let units = 1200;
+    for (superblocks, entry) in [(52, UNIT / 8), (60, UNIT / 4), (64, UNIT / 4), (80, UNIT / 2)] {
+        let geometry = Geometry {
+            channels: 1,
+            chips_per_channel: 2,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: superblocks,
+            pages_per_block: 16,
+            page_size: Bytes(UNIT),
+            spare_per_page: Bytes(0),
+        };
+        let map_flush = MapFlushConfig {
+            written: Some(Bytes(1 << 30)),
+            entry: Bytes(entry),
+            dirty_only: true,
+            ..MapFlushConfig::default()
+        };
+        let config = FtlConfig {
+            mapping_unit: Bytes(UNIT),
+            capacity: Some(Bytes(units * UNIT)),
+            map_flush: Some(map_flush),
+            map_cache: Some(MapCacheConfig { size: Bytes(8 * UNIT), host_lookup: Nanos::ZERO, prefetch: 0 }),
+            ..FtlConfig::default()
+        };
+        let dies: Vec<DieId> = (0..2).map(DieId).collect();
+        let options = FtlOptions::default();
+        let mut ftl = Ftl::new(&geometry, &config, &DefectConfig::default(), &dies, units, &options).unwrap();
+        let stream = ftl.streams().host(0, 0);
+        let mut rng = SplitMix::new(entry, "test");
+        for write in 0..20 * units {
+            let lpn = Lpn(rng.below(units) as u32);
+            let page = ftl.map_page_with(lpn).unwrap();
+            ftl.recall_map_page(page);
+            ftl.evict_map_page((page + 1) % ftl.map_pages());
+            assert!(
+                ftl.write_untimed(stream, lpn).is_ok(),
+                "write {write} of a drive of {superblocks} superblocks, entries of {entry} B"
+            );
+        }
+        assert_eq!(ftl.self_check(), Ok(()));
+    }
 }
