@@ -2,6 +2,7 @@
 
 use outlast_array::ArrayError;
 use outlast_media::ConfigError;
+use outlast_settings::drive::ThermalShutdown;
 use outlast_units::Nanos;
 use outlast_workload::WorkloadError;
 use thiserror::Error;
@@ -36,14 +37,16 @@ pub enum EngineError {
     },
     /// Commands wait, and none completes, however long.
     #[error(
-        "workload: {commands} commands wait from {:.3} s to {:.3} s of simulated time, and none completes: the device keeps its host out for good, as one does that shuts down for heat which its own work keeps up (device.heat.shutdown)",
-        .since.as_secs_f64(), .until.as_secs_f64()
+        "workload: {commands} commands wait from {:.3} s to {:.3} s of simulated time, and none completes: {}",
+        .since.as_secs_f64(), .until.as_secs_f64(), why_unanswered(*.shutdown)
     )]
     Unanswered {
         /// Moment of the last completion or submission.
         since: Nanos,
         /// Moment that the run reached.
         until: Nanos,
+        /// Shut-down of its drives, if they have one.
+        shutdown: Option<ThermalShutdown>,
         /// Commands that wait.
         commands: usize,
     },
@@ -57,6 +60,15 @@ pub enum EngineError {
         /// Units to be written.
         planned: u64,
     },
+}
+
+fn why_unanswered(shutdown: Option<ThermalShutdown>) -> String {
+    match shutdown {
+        Some(ThermalShutdown { from, until }) => format!(
+            "device.heat.shutdown = {{ from = {from}, until = {until} }} keeps the host out for good, as work of the drive's own keeps it at {until} °C or more"
+        ),
+        None => "the device keeps its host out for good".to_owned(),
+    }
 }
 
 /// Refusal of an intervention in a drive or an array: a fault, an exchange, a repair. Nothing has changed, unless the variant says so.

@@ -5,18 +5,21 @@ use crate::drives::AsDriveSet;
 use crate::error::EngineError;
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::Completion;
+use outlast_settings::drive::HeatConfig;
 use outlast_units::Nanos;
 
 /// Simulated time without a completion after which the caller of the run is asked whether to go on.
 const BETWEEN_REPORTS: Nanos = Nanos::secs(3600);
-/// Simulated time without a completion after which none is expected: a drive cools down in minutes.
+/// Simulated time without a completion after which none is expected, where nothing tells more.
 const LONGEST_WAIT: Nanos = Nanos::secs(10 * 86_400);
+/// Times a drive's time to cool down, after which it is as warm as its work keeps it: of what it had to lose, e^-20 is left, 2e-9.
+const COOLINGS: f64 = 20.0;
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// Advances until a command completes; false if the caller of the run wants to stop. Notices of the drive are dropped.
     ///
     /// # Errors
-    /// No command completes for [`LONGEST_WAIT`], or until time ends.
+    /// No command completes for [`LegRunner::longest_wait`], or until time ends.
     #[inline]
     pub(super) fn await_completion(
         &mut self,
@@ -39,6 +42,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         completions: &mut Vec<Completion>,
     ) -> Result<bool, EngineError> {
         let latest = self.device.latest();
+        let longest = self.longest_wait();
         let mut report = since + BETWEEN_REPORTS;
         while completions.is_empty() {
             assert!(self.device.next_deadline().is_some(), "commands are in flight and the drive is idle");
@@ -50,9 +54,10 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     self.ending = RunEnding::Stopped;
                     return Ok(false);
                 }
-                if reached >= since + LONGEST_WAIT {
+                if reached >= since + longest {
                     let commands = self.state.in_flight();
-                    return Err(EngineError::Unanswered { since, until: reached, commands });
+                    let shutdown = self.heat().and_then(|heat| heat.shutdown);
+                    return Err(EngineError::Unanswered { since, until: reached, shutdown, commands });
                 }
                 report = reached + BETWEEN_REPORTS;
             }
@@ -61,5 +66,21 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             self.drop_notices();
         }
         Ok(true)
+    }
+
+    /// Simulated time without a completion after which none is expected: a drive that shuts down for heat has cooled down by then as far as it will.
+    fn longest_wait(&self) -> Nanos {
+        match self.heat() {
+            Some(heat) if heat.shutdown.is_some() => {
+                let cooled = Nanos((COOLINGS * heat.cooling_seconds() * 1e9) as u64);
+                cooled.clamp(BETWEEN_REPORTS, LONGEST_WAIT)
+            }
+            _ => LONGEST_WAIT,
+        }
+    }
+
+    /// Heat of the drives, whose settings are all the same.
+    fn heat(&self) -> Option<HeatConfig> {
+        self.device.as_drives().config().heat.clone()
     }
 }

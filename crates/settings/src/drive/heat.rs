@@ -127,6 +127,13 @@ impl HeatConfig {
 }
 
 impl HeatConfig {
+    /// Time in which a drive whose controller is no cooler than its case, and that is left alone, loses all but a fraction e of its warmth, or more: each node's
+    /// capacity times all resistance between it and the air, which is the sum of both time constants. In seconds.
+    pub fn cooling_seconds(&self) -> f64 {
+        self.controller_capacity * (self.controller_to_case + self.case_to_air)
+            + self.case_capacity * self.case_to_air
+    }
+
     /// Checks that a drive which has shut down cools enough to start again while its controller draws `watts`, as commands wait.
     ///
     /// # Errors

@@ -93,6 +93,27 @@ mod tests {
             prop_assert!((found.case - small[1]).abs() < 0.03, "{} and {}", found.case, small[1]);
         }
 
+        /// A drive whose controller is no cooler than its case loses, in each of the times that it takes to cool down, all but a fraction e of its warmth W, each
+        /// node's joules times its resistance to the air: W falls by x, the controller's kelvins, and x is no less than W over that time.
+        #[test]
+        fn a_drive_left_alone_has_lost_its_warmth_by_the_time_told(
+            exponents in [-6.0..6.0f64, -6.0..6.0, -6.0..6.0, -6.0..6.0],
+            case in 25.0..90.0f64,
+            above in 0.0..60.0f64,
+            times in 1u32..30,
+        ) {
+            let own = config(exponents.map(|exponent| 10f64.powf(exponent)));
+            let start = Temperatures { controller: case + above, case };
+            let found = after(&own, start, [0.0, 0.0], f64::from(times) * own.cooling_seconds());
+            let warmth = |now: Temperatures| {
+                let to_air = own.controller_to_case + own.case_to_air;
+                own.controller_capacity * to_air * (now.controller - 25.0)
+                    + own.case_capacity * own.case_to_air * (now.case - 25.0)
+            };
+            let most = warmth(start) * ((-f64::from(times)).exp() * (1.0 + 1e-6) + 1e-9);
+            prop_assert!(warmth(found) <= most, "{found:?}");
+        }
+
         /// Two spans of time one after the other are one span.
         #[test]
         fn time_adds_up(first in 0.0..100.0f64, second in 0.0..100.0f64, watts in [0.0..15.0f64, 0.0..15.0]) {

@@ -175,6 +175,11 @@ impl HostSide {
         self.in_flight + (outside + self.arrivals.len() + commands.completions.on_their_way()) as u32
     }
 
+    /// Of these, the commands that the drive is at: those before a closed door wait until it opens, whatever the drive does meanwhile.
+    pub(crate) fn worked_on(&self, commands: &HostCommands) -> u32 {
+        if self.door.is_closed() { self.in_flight } else { self.in_flight(commands) }
+    }
+
     /// Power has failed while commands were under way: they end now, and have been aborted. What had been done is still done. Returns those
     /// commands.
     pub(crate) fn abort(&mut self, now: Nanos, commands: &mut HostCommands) -> Vec<Tag> {

@@ -13,7 +13,7 @@ impl FlashCore {
     }
 
     /// No victim follows those whose data has been moved: where a write waits for the room that they will leave, the program units that they have begun are
-    /// padded, as nothing else would fill them, and the victims would never be erased. A program under way may still bring a victim that fills them, but for
+    /// padded, as nothing else would fill them, and the victims would never be erased. A program under way may still bring a victim that fills them, except for
     /// the SLC cache, of which data on flash is no victim until it is pressed.
     #[cold]
     fn pad_for_formers(&mut self, now: Nanos, context: &mut CoreContext) {
