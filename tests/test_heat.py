@@ -70,7 +70,7 @@ def test_waking_up_is_named_where_most_of_the_time_goes_there(tiny: Path) -> Non
 
 
 def test_a_run_ends_with_a_message_where_a_drive_keeps_itself_too_warm_to_serve_its_host(tiny: Path) -> None:
-    # The map is written two hundred times a second, also while the host is kept out: many events, none of which is the host's.
+    # The map is written 200 times a second, also while the host is kept out: many events, none of which is the host's.
     warm = WRITES | {
         "device.energy": ENERGY | {"die_watts": 1000.0},
         "device.heat": HEAT | {"case_capacity": 10.0, "shutdown": {"from": 60.0, "until": 46.0}},

@@ -15,7 +15,7 @@ REQUESTS = 3000
 LOSS = 0.05
 """Relative loss of throughput that a faster part may cost: another order of events ends a short run elsewhere."""
 LONGER = 10
-"""Times as many requests, of which both rates are counted where the short runs lose more: what only their ends tell apart goes, a slower drive stays."""
+"""Times as many requests for both rates where a short run loses more: what its end alone does then counts little."""
 
 FASTER = {"200MB/s": "667MB/s", "667MB/s": "1200MB/s", "1200MB/s": "2400MB/s", "2400MB/s": "4800MB/s"}
 APART = ("array", "faults", "changes")
@@ -80,7 +80,7 @@ def _loses(before: Ran, after: Ran) -> bool:
 
 def _longer(case: Case, changes: Settings) -> tuple[float, float] | None:
     """The rates before and after `changes` in runs `LONGER` times as long, if the second is lower there, too."""
-    length: Settings = {"workload": {"synthetic": {"requests": LONGER * case.requests}}}
+    length: Settings = {"workload": {"synthetic": {"requests": LONGER * REQUESTS}}}
     before, after = changed(case, length), changed(case, merged(changes, length))
     return (_rate(before), _rate(after)) if before and after and _loses(before, after) else None
 

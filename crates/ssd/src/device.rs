@@ -206,7 +206,7 @@ fn run_until<const PLAIN: bool>(ssd: &mut Ssd, now: Nanos, completions: &mut Vec
         }
         ssd.step::<PLAIN>(due, completions);
         if watch.step() {
-            watch.look(completions.len(), ssd.commands_worked_on(), ssd.context.size.units);
+            watch.look(completions.len(), ssd.host.worked_on(&ssd.context.commands), ssd.context.size.units);
         }
     }
 }
@@ -233,7 +233,7 @@ fn run_to_completion<const PLAIN: bool>(
                 return at;
             }
         }
-        watch.look(before, ssd.commands_worked_on(), ssd.context.size.units);
+        watch.look(before, ssd.host.worked_on(&ssd.context.commands), ssd.context.size.units);
     }
 }
 

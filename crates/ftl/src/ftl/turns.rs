@@ -37,13 +37,7 @@ impl Ftl {
     pub(super) fn collect_until_admitted(&mut self, stream: Stream) -> Result<(), FtlFull> {
         self.turns.recall_writes();
         while !self.may_host_write(stream) {
-            if let Err(full) = self.advance_collection() {
-                if !self.map_awaits_room() {
-                    return Err(full);
-                }
-                // The superblock that is left is kept for the mapping table, of which a page has left its cache since the last write.
-                self.flush_map_untimed();
-            }
+            self.advance_collection()?;
         }
         Ok(())
     }

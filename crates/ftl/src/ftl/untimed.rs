@@ -38,11 +38,15 @@ impl Ftl {
             self.replace(slot, Some(UnitBytes::zero(lpn.0)));
             return Ok(slot);
         }
-        let slot = self.write_in_turn(stream, lpn)?;
+        let mut written = self.write_in_turn(stream, lpn);
         if self.pages.needs_map_flush(&self.space) {
             self.flush_map_untimed();
+            if written.is_err() {
+                // The superblock that is left was kept for the mapping table, of which a page has left its cache since the last write.
+                written = self.write_in_turn(stream, lpn);
+            }
         }
-        Ok(slot)
+        written
     }
 
     /// Writes host data of `lpn` to a new slot, once it is the host's turn.

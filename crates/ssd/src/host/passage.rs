@@ -127,9 +127,4 @@ impl Ssd {
     pub fn commands_in_flight(&self) -> u32 {
         self.host.in_flight(&self.context.commands)
     }
-
-    /// Commands that are to complete before the drive has done much else: all in flight, or those within the door while it is closed.
-    pub(crate) fn commands_worked_on(&self) -> u32 {
-        self.host.worked_on(&self.context.commands)
-    }
 }
