@@ -14,6 +14,8 @@ const BETWEEN_REPORTS: Nanos = Nanos::secs(3600);
 const LONGEST_WAIT: Nanos = Nanos::secs(10 * 86_400);
 /// Times a drive's time to cool down, after which it is as warm as its work keeps it: of what it had to lose, e^-20 is left, 2e-9.
 const COOLINGS: f64 = 20.0;
+/// Longest wait for a drive to cool down, whatever its constants: those of a drive are minutes, so that a day is hundreds.
+const LONGEST_COOLING: Nanos = Nanos::secs(86_400);
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// Advances until a command completes; false if the caller of the run wants to stop. Notices of the drive are dropped.
@@ -73,7 +75,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         match self.heat() {
             Some(heat) if heat.shutdown.is_some() => {
                 let cooled = Nanos((COOLINGS * heat.cooling_seconds() * 1e9) as u64);
-                cooled.clamp(BETWEEN_REPORTS, LONGEST_WAIT)
+                cooled.clamp(BETWEEN_REPORTS, LONGEST_COOLING)
             }
             _ => LONGEST_WAIT,
         }
