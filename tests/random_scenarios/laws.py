@@ -251,6 +251,10 @@ def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
             yield note
 
 
+LARGEST_REQUEST = 256 * 1024
+"""Bytes of the largest request that is drawn: a request that failed is taken to be one, as nothing tells its size."""
+
+
 def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
     """Flash does a bounded number of operations for what was asked of it, so that none of its work feeds itself."""
     done, asked = work(case, summary)
@@ -259,15 +263,34 @@ def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def work(case: Case, summary: Summary) -> tuple[int, float]:
-    """Flash operations, and what they are for: requests, their mapping units, and pages to be read and moved."""
+    """Flash operations, and what they are for: requests, their units, and pages to be moved, anew in each patrol."""
     flash, host = summary["flash"], summary["host"]
     bytes_asked = sum(host[f"bytes_{name}"] for name in ("read", "written", "trimmed"))
+    bytes_asked += host["errors"] * LARGEST_REQUEST
     unit = 1024 * kib(case.get("device.ftl.mapping_unit", "4KiB"))
-    asked = sum(host[name] for name in OPS.values()) + bytes_asked / unit
+    asked = sum(host[name] for name in OPS.values()) + host["errors"] + bytes_asked / unit
     shape = case.get("device.geometry")
     pages = math.prod(shape[part] for part in (*PARALLEL, "blocks_per_plane", "pages_per_block"))
     members = case.get("array.members", 1) + case.get("array.spares", 0)
-    return flash["reads"] + flash["programs"] + flash["erases"], asked + members * pages
+    # What comes with time also comes while a warm drive keeps its host out: a patrol reads all pages, a flush writes
+    # the table, which is less than an eighth of them.
+    rounds = (
+        rounds_of(case, summary, "device.scrub.patrol") + rounds_of(case, summary, "device.ftl.map_flush.interval") / 8
+    )
+    return flash["reads"] + flash["programs"] + flash["erases"], asked + (1 + rounds) * members * pages
+
+
+def rounds_of(case: Case, summary: Summary, setting: str) -> float:
+    """How often that happened for which the time between two is set."""
+    every = case.get(setting)
+    if every is None:
+        return 0.0
+    seconds: float = summary["time"]["simulated_s"]
+    return (
+        seconds * 1000 / float(every.removesuffix("ms"))
+        if every.endswith("ms")
+        else seconds / float(every.removesuffix("s"))
+    )
 
 
 LAWS: tuple[Law, ...] = (

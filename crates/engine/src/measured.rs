@@ -75,8 +75,8 @@ impl MeasuredCounts {
         Self { controller: Some(controller), ..self }
     }
 
-    /// Limits utilisation to 1. A run that is stopped between two commands has advanced drives a little beyond its last completion, which
-    /// ends the measured time.
+    /// Limits utilisation to 1. A run that is stopped between two commands, or whose last job thinks after its last command, has advanced drives a little
+    /// beyond its last completion, which ends the measured time.
     pub(crate) fn cut_off(&mut self) {
         for share in self.channel_utilisation.iter_mut().chain(&mut self.die_utilisation) {
             *share = share.min(1.0);

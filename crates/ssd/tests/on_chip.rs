@@ -2,9 +2,10 @@
 
 use crate::slc_cache::{CACHED, cached, figures, fill, written};
 use crate::support::{closed_loop, command, tiny, weak_flash};
+use outlast_decisions::SuperblockState;
 use outlast_device::{Device, Op};
 use outlast_ftl::{ProgramCause, ReadCause};
-use outlast_settings::drive::{SlcCacheConfig, SsdConfig};
+use outlast_settings::drive::{Identifier, RepairConfig, SlcCacheConfig, SsdConfig};
 use outlast_settings::ftl::{GcReads, GcRelocation, ProtectionConfig, WearLeveling};
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
@@ -91,6 +92,33 @@ fn copies_have_the_errors_of_their_source() {
     };
     let (corrected, copied) = (failing(0), failing(1));
     assert!(corrected < u64::from(units) / 8 && copied > u64::from(units) / 2, "{corrected}, {copied}");
+}
+
+/// Blocks that end in a list of what they hold: the list follows the last copy as it follows the last program, so that no superblock stays open for ever.
+#[test]
+fn a_block_filled_by_copies_gets_its_list() {
+    let mut config = tiny();
+    config.geometry.blocks_per_plane = 24;
+    config.ftl.gc.on_chip_copies = 2;
+    config.repair =
+        Some(RepairConfig { identifier: Identifier::P2lBlock, bad_blocks: 4, ..RepairConfig::default() });
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    let (mut rng, mut now) = (SplitMix::new(9, "units"), Nanos::ZERO);
+    for round in 0..40u32 {
+        (_, now) = closed_loop(&mut ssd, now, 16, 300, |step| {
+            let unit = if round < 2 { (300 * round + step) % 600 } else { rng.below(300) as u32 };
+            command(Op::Write, 8 * u64::from(unit), 8)
+        });
+        ssd.self_check().unwrap();
+        for ftl in ssd.ftls() {
+            let ids = (0..ftl.layout().superblocks()).map(SuperblockId);
+            let open = ids.filter(|&id| ftl.superblock(id).state() == SuperblockState::Open).count();
+            let streams = ftl.streams().all().count();
+            // Beside those that streams fill, the last programs of a few may be under way.
+            assert!(open <= 2 * streams, "{open} superblocks are open for {streams} streams");
+        }
+    }
+    assert!(ssd.counters().on_chip_copies > 1000, "{} copies", ssd.counters().on_chip_copies);
 }
 
 #[test]

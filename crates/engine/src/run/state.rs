@@ -106,6 +106,11 @@ impl RunState {
         self.done >= goal.requests || self.clock >= goal.time
     }
 
+    /// True if the device has been advanced beyond the last completion: a job thinks, or a request has arrived that never completes.
+    pub(crate) fn is_beyond_last_completion(&self) -> bool {
+        self.now.max(self.reached) > self.recorder.end
+    }
+
     #[inline]
     pub(super) fn in_flight(&self) -> usize {
         self.issued.len() - self.free_tags.len()

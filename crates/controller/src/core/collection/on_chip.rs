@@ -102,8 +102,10 @@ impl FlashCore {
             let purpose = Purpose::program(OpKind::RelocationProgram, task, to, epoch);
             let (die, place) = place_of_pu(&self.ftl, to);
             let program = FlashOp::copy(place, units, sense, purpose);
-            // The die that has asked takes it up when it is answered. No stripe ends: on-chip copies exclude parity.
+            // The die that has asked takes it up when it is answered.
             context.flash.enqueue(now, die, DieQueue::Internal(task), program);
+            // No stripe ends, as on-chip copies exclude parity; the list of a block may be due.
+            self.program_parity(now, context, stream);
         }
         if let Some(next) = self.ftl.next_whole_lane(stream) {
             context.unsettled.add_effect(Effect::Wake(next.die));
