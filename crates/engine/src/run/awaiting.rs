@@ -12,10 +12,10 @@ use outlast_units::Nanos;
 const BETWEEN_REPORTS: Nanos = Nanos::secs(3600);
 /// Simulated time without a completion after which none is expected, where nothing tells more.
 const LONGEST_WAIT: Nanos = Nanos::secs(10 * 86_400);
-/// Times a drive's time to cool down, after which it is as warm as its work keeps it: of what it had to lose, e^-20 is left, 2e-9.
-const COOLINGS: f64 = 20.0;
-/// Longest wait for a drive to cool down, whatever its constants: those of a drive are minutes, so that a day is hundreds.
-const LONGEST_COOLING: Nanos = Nanos::secs(86_400);
+/// Times a drive's time to cool down, after which it is as warm as its work keeps it: of what it had to lose, e^-10 is left, less than a hundredth of a kelvin.
+const COOLINGS: f64 = 10.0;
+/// Longest wait for a drive to cool down, whatever its constants: the time of a drive to cool down is minutes.
+const LONGEST_COOLING: Nanos = Nanos::secs(3 * 3600);
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// Advances until a command completes; false if the caller of the run wants to stop. Notices of the drive are dropped.
