@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -200,14 +202,17 @@ def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
         api.layers(wrong)
 
 
-def fio_json(tmp_path: Path, *options: dict[str, str], **more: Any) -> Path:
-    """A file that fio would write of jobs of random reads with these options."""
+def fio_json(
+    tmp_path: Path, *options: dict[str, str], times: dict[str, int] | None = None, groups: bool = False, **more: Any
+) -> Path:
+    """A file that fio would write of jobs of random reads with these options; `groups`: each begins a new one."""
     percentiles = {"percentile": {"50.000000": 80_000, "99.000000": 120_000}, "mean": 82_000.0, "N": 10_000}
     side = {"total_ios": 10_000, "iops": 10_000.0, "clat_ns": percentiles, **more}
-    jobs = [
-        {"jobname": f"job{index}", "groupid": index, "error": 0, "job options": {"bs": "4k", **each}, "read": side}
-        for index, each in enumerate(options)
-    ]
+    jobs, group = [], 0
+    for index, each in enumerate(options):
+        group += index > 0 and (groups or "stonewall" in each)
+        own = {"jobname": f"job{index}", "groupid": group, "error": 0, "job options": {"bs": "4k", **each}}
+        jobs.append(own | (times or {}) | {"read": side})
     file = tmp_path / "fio.json"
     file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": jobs}))
     return file
@@ -222,6 +227,44 @@ def test_the_first_job_before_a_stonewall_ran_by_itself(tmp_path: Path) -> None:
     assert len(rows(fio_json(tmp_path, alone, walled))) == 2
     with pytest.raises(MeasuredError, match="job job1: ran beside job2"):
         rows(fio_json(tmp_path, alone, walled, alone))
+
+
+FIO = shutil.which("fio")
+JOBS = """[global]
+ioengine=psync
+filename=file
+size=256k
+bs=4k
+group_reporting
+[one]
+rw=randread
+numjobs=2
+[two]
+stonewall
+rw=randread
+"""
+
+
+@pytest.mark.skipif(FIO is None, reason="needs fio")
+def test_jobs_that_fio_itself_ran_after_each_other_are_taken_as_such(tmp_path: Path) -> None:
+    # Neither stonewall nor group_reporting is in the JSON, where they have no value.
+    (tmp_path / "jobs.fio").write_text(JOBS)
+    command = [str(FIO), "--output-format=json+", "--output=fio.json", "jobs.fio"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert [row.load.depth for row in rows(tmp_path / "fio.json")] == [2, 1]
+
+
+def test_groups_that_took_longer_than_fio_ran_ran_together(tmp_path: Path) -> None:
+    # So fio writes of new_group, which begins a group and does not wait.
+    file = fio_json(
+        tmp_path, {"rw": "randread"}, {"rw": "randread"}, groups=True, times={"job_runtime": 3000, "elapsed": 4}
+    )
+    with pytest.raises(MeasuredError, match="job job0: ran beside job1"):
+        rows(file)
+    file = fio_json(
+        tmp_path, {"rw": "randread"}, {"rw": "randread"}, groups=True, times={"job_runtime": 3000, "elapsed": 7}
+    )
+    assert len(rows(file)) == 2
 
 
 def test_a_mix_of_one_direction_is_that_direction(tmp_path: Path) -> None:
