@@ -48,8 +48,8 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
 def _ran_beside(report: Mapping[str, Any], common: Mapping[str, str]) -> dict[str, list[str]]:
     """The other jobs that ran at the time of each.
 
-    Options without a value, as stonewall mostly is, are not in fio's JSON. A stonewall begins a group of reports, though,
-    and so does new_group, which waits for nothing: groups that together took longer than fio ran did not wait.
+    Options without a value, as stonewall mostly is, are not in fio's JSON. A stonewall begins a group of reports,
+    though, and so does new_group, which waits for nothing: groups that together took longer than fio did not wait.
     """
     batches: list[list[Mapping[str, Any]]] = []
     group = None
