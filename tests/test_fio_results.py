@@ -92,7 +92,7 @@ def test_a_mix_of_one_direction_is_that_direction(tmp_path: Path) -> None:
 
 
 def test_a_result_of_fio_2_is_said_to_be_one(tmp_path: Path) -> None:
-    old = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
+    old: dict[str, Any] = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
     with pytest.raises(MeasuredError, match=r"written by fio 2\.x"):
         rows(fio_json(tmp_path, {"rw": "randread"}, **old))
 
