@@ -306,6 +306,7 @@ scenario-schema:
 	@mkdir -p target
 	CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo run --locked --quiet --package outlast-scenario --example schema > target/scenario.schema.json
 	cp target/scenario.schema.json python/outlast/scenario.schema.json
+	target/debug/examples/schema names > crates/scenario/src/synonyms/settings.txt
 
 schema: scenario-schema setup ## the committed JSON Schemas of scenario and sweep files, and the names of settings that editors complete
 	$(BIN)/outlast schema --sweep > docs/reference/sweep.schema.json

@@ -28,6 +28,8 @@ DEEP = CLOSED | {"workload.synthetic.queue_depth": 64}
 LARGE = {"workload.synthetic.size": "128KiB", "workload.synthetic.rate_iops": 3000, "workload.synthetic.duration": "5s"}
 ENDED = {"workload.synthetic.requests": 50_000, "workload.synthetic.duration": None}
 
+FAILED = {"workload.synthetic.duration": "2s", "faults": '[{at="1s", device=2, kind="device"}]'}
+
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "demo": ("demo", {}),
     "demo, reads of one at a time": ("demo", CLOSED | {"workload.synthetic.read_percent": 100}),
@@ -69,6 +71,9 @@ COSTS: dict[str, tuple[str, dict[str, Any], float]] = {
     "array-raid5-5 as RAID-6": ("array-raid5-5", {"array.level": "raid6", "faults": []}, 3.9),
     "die-repair": ("die-repair", {}, 6.5),
     "all-five": ("all-five", {}, 4.6),
+    "pm1643-raid5": ("pm1643-raid5", {}, 1.4),
+    "pm1643-raid5, by a rebuild": ("pm1643-raid5", {"array.repair.way": "rebuild"}, 17.0),
+    "array-raid5-5, a member fails": ("array-raid5-5", FAILED, 2.6),
 }
 """Presets, changes, and the processor time of the run in those of `demo`, as `python tests/estimated.py` printed it."""
 

@@ -13,8 +13,6 @@ from conftest import Outlast, files_below
 from outlast import api, suspicious
 from outlast.cli import COMMANDS, GROUPS
 from outlast.errors import ScenarioError
-from outlast.products.fit.fio import from_report
-from outlast.products.fit.rows import MeasuredError, Noise
 from outlast.sweeps import figures
 from outlast.sweeps.reading import read
 
@@ -149,6 +147,26 @@ def test_a_spare_factor_that_looks_like_a_percentage_gets_a_note(outlast: Outlas
     assert "of the user space" not in outlast("model", "waf", "--spare", "0.28").stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("run.seed", "`seed`"), ("device.ftl.slc_cache", "`device.slc_cache`"), ("array.write_buffer", "write_buffer`")],
+)
+def test_a_setting_in_the_wrong_table_is_answered_with_its_place(outlast: Outlast, name: str, meant: str) -> None:
+    done = outlast("validate", "demo", "--set", f"{name}=1", check=False)
+    assert done.returncode == 2 and f"{name}: unknown setting; did you mean" in done.stderr and meant in done.stderr
+
+
+def test_a_size_is_told_as_a_person_reads_it_and_kept_as_it_is_written(outlast: Outlast) -> None:
+    wrong = outlast("validate", "demo", "--set", "device.ftl.capacity=12883720KiB", check=False)
+    assert "device.ftl.capacity = 12883720KiB (12.29 GiB): " in wrong.stderr
+    kept = outlast("validate", "demo", "--set", "device.ftl.capacity=3145732KiB", "--toml").stdout
+    assert 'capacity = "3145732KiB"' in kept
+    assert (
+        "capacity = 12056328KiB (11.50 GiB): "
+        in outlast("validate", "demo", "--set", "device.ftl.capacity=12345679872", check=False).stderr
+    )
+
+
 def test_fleet_plan_and_sweep_files_know_the_words_of_the_field(outlast: Outlast, tmp_path: Path) -> None:
     file = tmp_path / "f.toml"
     for command, text, meant in (
@@ -198,47 +216,6 @@ def test_what_is_made_can_be_printed_as_json(outlast: Outlast, tmp_path: Path, t
 def test_what_is_no_scenario_is_refused_as_one(wrong: Any) -> None:
     with pytest.raises(ScenarioError, match="a scenario is the name of a preset, a path, a table, or a list"):
         api.layers(wrong)
-
-
-def fio_json(tmp_path: Path, *options: dict[str, str], **more: Any) -> Path:
-    """A file that fio would write of jobs of random reads with these options."""
-    percentiles = {"percentile": {"50.000000": 80_000, "99.000000": 120_000}, "mean": 82_000.0, "N": 10_000}
-    side = {"total_ios": 10_000, "iops": 10_000.0, "clat_ns": percentiles, **more}
-    jobs = [
-        {"jobname": f"job{index}", "groupid": index, "error": 0, "job options": {"bs": "4k", **each}, "read": side}
-        for index, each in enumerate(options)
-    ]
-    file = tmp_path / "fio.json"
-    file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": jobs}))
-    return file
-
-
-def rows(file: Path) -> list[Any]:
-    return from_report(file, 1e9, Noise(), {})
-
-
-def test_the_first_job_before_a_stonewall_ran_by_itself(tmp_path: Path) -> None:
-    alone, walled = {"rw": "randread"}, {"rw": "randread", "stonewall": "1"}
-    assert len(rows(fio_json(tmp_path, alone, walled))) == 2
-    with pytest.raises(MeasuredError, match="job job1: ran beside job2"):
-        rows(fio_json(tmp_path, alone, walled, alone))
-
-
-def test_a_mix_of_one_direction_is_that_direction(tmp_path: Path) -> None:
-    for options, wanted in (
-        ({"rw": "rw", "rwmixread": "100"}, "read"),
-        ({"rw": "randrw", "rwmixread": "100"}, "randread"),
-        ({"rw": "rw", "rwmixwrite": "100"}, "write"),
-    ):
-        assert rows(fio_json(tmp_path, options))[0].load.workload == wanted
-    with pytest.raises(MeasuredError, match="rw = rw: not a load"):
-        rows(fio_json(tmp_path, {"rw": "rw", "rwmixread": "70"}))
-
-
-def test_a_result_of_fio_2_is_said_to_be_one(tmp_path: Path) -> None:
-    old = {"clat_ns": None, "clat": {"percentile": {"50.000000": 80}, "mean": 82.0}}
-    with pytest.raises(MeasuredError, match=r"written by fio 2\.x"):
-        rows(fio_json(tmp_path, {"rw": "randread"}, **old))
 
 
 def test_results_have_json_schemas_that_they_satisfy(outlast: Outlast, tiny: Path) -> None:

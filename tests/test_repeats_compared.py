@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-import outlast
+import outlast as api
 from conftest import Outlast
+from outlast.errors import OutputError
+from outlast.plots import tabular
 from outlast.repeats_compared import KeptRepeats, figure_tests, load_repeats, paired, welch
 from test_bad_input import refused
 
@@ -82,7 +85,7 @@ def test_folders_of_repeats_are_compared(outlast: Outlast, tiny: Path, tmp_path:
 
 def test_repeats_of_one_scenario_do_not_differ(tiny: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        outlast.repeat(tiny, SHORT, repeats=3, out=tmp_path / name)
+        api.repeat(tiny, SHORT, repeats=3, out=tmp_path / name)
     found = figure_tests(load_repeats(tmp_path / "a"), load_repeats(tmp_path / "b"))
     assert len(found) > 50 and not any(test.differs for test in found)
     assert {test.p for test in found} == {1.0}
@@ -96,3 +99,22 @@ def test_a_single_run_has_no_scatter_and_is_refused(outlast: Outlast, tiny: Path
         done = outlast("compare", *places, check=False)
         assert done.returncode == 2
         assert "one: has 1 run; a test of two sets needs two runs or more of each" in done.stderr
+
+
+def test_repeats_have_a_table_and_say_what_has_charts(outlast: Outlast, tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "repeats"
+    kept = api.repeat(tiny, SHORT | {"run.warm_up": "0s"}, repeats=3, out=folder)
+    name, iops = kept.summary["name"], kept.figures["throughput.iops"]
+    rows = list(csv.DictReader(outlast("table", folder, "--format", "csv").stdout.splitlines()))
+    row = next(row for row in rows if row["figure"] == "throughput.iops")
+    assert float(row[name]) == pytest.approx(iops["mean"], rel=1e-12)
+    assert float(row[f"{name}.half"]) == pytest.approx(iops["half"], rel=1e-12)
+    loaded = load_repeats(folder)
+    runs = list(csv.DictReader(tabular.runs_of(loaded).text("csv").splitlines()))
+    assert [int(row["seed"]) for row in runs] == kept.summary["seeds"]
+    assert tabular.of_repeats([loaded, loaded]).text("markdown").count(" ± ") >= 2
+    says = "repeats, which keep the figures of each run and no curves: `outlast table .*without --repeats"
+    with pytest.raises(OutputError, match=says):
+        api.load(folder)
+    refused(outlast, tmp_path, "plot", folder, says=["repeats", "outlast table", "without --repeats"])
+    refused(outlast, tmp_path, "table", folder, "timeseries", says=["timeseries", "repeats have figures"])

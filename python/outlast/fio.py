@@ -114,15 +114,18 @@ def figures(report: dict[str, Any]) -> dict[str, Any]:
             prefix = f"jobs.{job_label}.{op}"
             flat[f"{prefix}.ios"] = found["total_ios"]
             flat[f"{prefix}.iops"] = found.get("iops")
-            flat[f"{prefix}.mib_s"] = _scaled(found.get("bw_bytes"), 1 << 20)
-            latency = found.get("clat_ns") or found.get("lat_ns") or {}
+            # fio 2.x has KiB a second, and latencies in microseconds.
+            flat[f"{prefix}.mib_s"] = _scaled(found.get("bw_bytes"), 1 << 20) or _scaled(found.get("bw"), 1 << 10)
+            latency, to_us = found.get("clat_ns") or found.get("lat_ns") or {}, 1000
+            if not latency:
+                latency, to_us = found.get("clat") or found.get("lat") or {}, 1
             if latency.get("N") == 0:
                 latency = {}  # all of them failed
             for key in ("mean", "min", "max", "stddev"):
-                flat[f"{prefix}.latency_us.{key}"] = _scaled(latency.get(key), 1000)
+                flat[f"{prefix}.latency_us.{key}"] = _scaled(latency.get(key), to_us)
             for percent, value in (latency.get("percentile") or {}).items():
                 label = f"p{float(percent):g}".replace(".", "_")
-                flat[f"{prefix}.latency_us.{label}"] = _scaled(value, 1000)
+                flat[f"{prefix}.latency_us.{label}"] = _scaled(value, to_us)
     return flat
 
 

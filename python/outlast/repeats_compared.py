@@ -51,6 +51,10 @@ class KeptRepeats:
     figures: tuple[str, ...]
     columns: Mapping[str, Any]
 
+    def statistics(self, figure: str) -> dict[str, Any]:
+        """`count`, `mean`, `sd` and `half` of a figure over the runs that have it."""
+        return vars(mean_of(list(self.by_seed(figure).values()), CONFIDENCE))
+
     def by_seed(self, figure: str) -> dict[int, float]:
         """Value of a figure by seed; runs without it are left out."""
         values = self.columns.get(figure, [])

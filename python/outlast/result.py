@@ -199,6 +199,11 @@ def load(path: str | Path) -> Result:
     place = Path(path)
     folder = place if place.is_dir() else place.parent
     file = place / "result.json" if place.is_dir() else place
+    if not file.is_file() and (folder / "repeats.json").is_file():
+        raise OutputError(
+            f"{folder}: repeats, which keep the figures of each run and no curves: `outlast table {folder}` prints "
+            "them, `outlast compare` tests two of them; for reports and charts, run one seed without --repeats"
+        )
     try:
         summary = foreign.read(file)
     except OSError as error:

@@ -18,10 +18,12 @@ mod cost;
 mod fan;
 mod pace;
 mod rate;
+mod rebuild;
 mod sample;
 
 use cost::{Costs, FlashWork, PreparedWork};
 use fan::FanOut;
+use rebuild::RebuildWork;
 use sample::WorkloadSample;
 
 /// Laps of collection through a drive until its write amplification is steady. In a lap every superblock is written once; after a sequential
@@ -38,13 +40,13 @@ pub struct RunEffort {
     pub requests: u64,
     /// Mapping units programmed while the drive is prepared.
     pub prepared_units: u64,
-    /// Pages read from flash while the workload runs.
+    /// Pages read from flash while the workload runs, those of rebuilds excluded.
     pub flash_reads: u64,
-    /// Pages programmed while the workload runs.
+    /// Pages programmed while the workload runs, those of rebuilds excluded.
     pub flash_programs: u64,
     /// Processor time for preparing, in seconds.
     pub precondition_cpu_s: f64,
-    /// Processor time for all, in seconds.
+    /// Processor time for all, in seconds, rebuilds after the workload included.
     pub cpu_s: f64,
 }
 
@@ -195,7 +197,8 @@ pub(crate) fn estimate_effort(
     let costs = Costs { flash: &flash, sample: &sample, table_bytes: table_bytes(drives) };
     let by_commands = scenario.precondition.overwrite == OverwritePattern::Workload;
     let prepared_ns = costs.tables() + costs.preparation(&prepared, by_commands);
-    let run_ns = costs.run(requests, &work);
+    let rebuilds = RebuildWork::of(&flash, workload.duration, seconds(&flash, &sample, workload, requests));
+    let run_ns = costs.run(requests, &work) + costs.rebuilds(&rebuilds);
     let pace = pace::pace();
     // The twin without errors is a second run of the same length.
     let times = if scenario.run.twin { 2.0 } else { 1.0 };
@@ -216,6 +219,17 @@ fn table_bytes(drives: &[&Ssd]) -> f64 {
         ssd.bytes_when_built().saturating_sub(contents) as f64
     };
     drives.iter().map(bytes).sum()
+}
+
+/// Seconds of simulated time that the workload takes, infinity where it is not known.
+fn seconds(flash: &FlashEstimate<'_>, sample: &WorkloadSample, workload: &Workload, requests: f64) -> f64 {
+    let by_requests = match workload.pacing {
+        RequestPacing::Closed { queue_depth } | RequestPacing::Jobs { queue_depth, .. } => {
+            requests / rate::closed_loop(flash, sample, f64::from(queue_depth)).max(1e-9)
+        }
+        RequestPacing::Open => f64::INFINITY,
+    };
+    workload.duration.map_or(f64::INFINITY, Nanos::as_secs_f64).min(by_requests)
 }
 
 /// Number of requests of the run: the limit of the workload, or what a closed loop completes in its duration.

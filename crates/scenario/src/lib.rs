@@ -45,7 +45,7 @@ pub use position::SourcePosition;
 pub use presets::{Preset, presets};
 pub use provenance::Provenance;
 #[cfg(feature = "schema")]
-pub use schema::json_schema;
+pub use schema::{json_schema, setting_names};
 pub use shaping::{ChangedSetting, first_changed_setting, shape_of_drive, shape_of_machine};
 pub use spec::{FillPattern, OverwritePattern, PreconditionSpec, RunSpec, Scenario, TimingMode};
 

@@ -22,7 +22,7 @@ pub fn json_schema() -> Value {
 }
 
 /// Every setting and table by its dotted name; those of a list of tables as `[[namespace]] capacity`.
-pub(super) fn setting_names() -> Vec<String> {
+pub fn setting_names() -> Vec<String> {
     let schema = json_schema();
     let mut names = Vec::new();
     collect_names(&schema, &schema, "", 0, &mut names);

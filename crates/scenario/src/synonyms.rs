@@ -96,13 +96,15 @@ fn word_of_the_field(tables: &[&str], fits: impl Fn(&str) -> bool) -> Option<Str
     None
 }
 
+/// Every setting and table by its dotted name, as [`super::schema::setting_names`] has them in builds with the feature `schema`.
+fn known_everywhere() -> impl Iterator<Item = &'static str> {
+    include_str!("synonyms/settings.txt").lines()
+}
+
 /// The settings in other tables whose own name `fits`, three at most: more would be a coincidence of a common word.
-#[cfg(feature = "schema")]
 fn elsewhere(fits: impl Fn(&str) -> bool) -> Option<String> {
-    let mut found: Vec<String> = super::schema::setting_names()
-        .into_iter()
-        .filter(|setting| fits(setting.rsplit(['.', ' ']).next().unwrap_or(setting)))
-        .collect();
+    let own_name = |setting: &str| fits(setting.rsplit(['.', ' ']).next().unwrap_or(setting));
+    let mut found: Vec<&str> = known_everywhere().filter(|setting| own_name(setting)).collect();
     found.sort_by_key(|setting| setting.matches('.').count());
     let last = found.pop()?;
     match found.as_slice() {
@@ -110,12 +112,6 @@ fn elsewhere(fits: impl Fn(&str) -> bool) -> Option<String> {
         first if first.len() < 3 => Some(format!("; did you mean `{}` or `{last}`?", first.join("`, `"))),
         _ => None,
     }
-}
-
-/// Without the schema, nothing is known of other tables.
-#[cfg(not(feature = "schema"))]
-fn elsewhere(_: impl Fn(&str) -> bool) -> Option<String> {
-    None
 }
 
 /// A word of the field with a typing error. Short words are too near each other.

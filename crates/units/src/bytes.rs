@@ -25,6 +25,11 @@ const SCALES: &[(&str, u64)] = &[
     ("EB", 1_000_000_000_000_000_000),
 ];
 
+/// How many of them are the byte and its binary multiples.
+const BINARY: usize = 7;
+/// The largest number that is told by itself.
+const MOST_AT_A_GLANCE: u64 = 9_999;
+
 impl Bytes {
     /// `n` KiB.
     pub const fn kib(n: u64) -> Self {
@@ -37,6 +42,22 @@ impl Bytes {
     /// `n` GiB.
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
+    }
+    /// The size in the largest binary unit that divides it, so that parsing gives the same size back.
+    pub fn written(self) -> impl fmt::Display {
+        WrittenSize(self)
+    }
+    fn exact_unit(self) -> (&'static str, u64) {
+        let divides = |&(_, scale): &(&str, u64)| self.0 != 0 && self.0.is_multiple_of(scale);
+        SCALES[..BINARY].iter().rev().copied().find(divides).unwrap_or(SCALES[0])
+    }
+    /// The size in a unit that leaves few digits, if [`Bytes::written`] has more of them than a person takes in.
+    pub(crate) fn at_a_glance(self) -> Option<(f64, &'static str)> {
+        if self.0 / self.exact_unit().1 <= MOST_AT_A_GLANCE {
+            return None;
+        }
+        let &(name, scale) = SCALES[..BINARY].iter().rev().find(|&&(_, scale)| self.0 >= scale)?;
+        Some((self.0 as f64 / scale as f64, name))
     }
     /// The size in MiB, as a fraction.
     pub fn as_mib(self) -> f64 {
@@ -53,20 +74,29 @@ impl std::str::FromStr for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// The largest binary unit that divides the size exactly, so that parsing gives the same size back.
+    /// As [`Bytes::written`], and where nobody could read that at a glance in a larger unit, too: `12883722KiB (12.29 GiB)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale) = [("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)]
-            .into_iter()
-            .map(|(name, shift)| (name, 1u64 << shift))
-            .find(|&(_, scale)| self.0 != 0 && self.0.is_multiple_of(scale))
-            .unwrap_or(("B", 1));
-        write!(f, "{}{name}", self.0 / scale)
+        write!(f, "{}", self.written())?;
+        match self.at_a_glance() {
+            Some((amount, unit)) => write!(f, " ({amount:.2} {unit})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A size as it is written in files.
+struct WrittenSize(Bytes);
+
+impl fmt::Display for WrittenSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, scale) = self.0.exact_unit();
+        write!(f, "{}{name}", self.0.0 / scale)
     }
 }
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.collect_str(&self.written())
     }
 }
 

@@ -24,6 +24,13 @@ impl ByteRate {
     pub const fn bytes_per_s(self) -> u64 {
         self.0
     }
+    /// The bandwidth so that parsing gives it back: decimal units where exact, as buses are rated, else those of [`Bytes::written`].
+    pub fn written(self) -> impl fmt::Display {
+        WrittenRate(self)
+    }
+    fn is_decimal(self) -> bool {
+        self.0.is_multiple_of(1_000_000)
+    }
     /// The time that `bytes` take, rounded up to a whole nanosecond.
     pub fn time_for(self, bytes: Bytes) -> Nanos {
         Nanos::of_transfer(bytes.0, self.0)
@@ -47,19 +54,32 @@ impl std::str::FromStr for ByteRate {
 }
 
 impl fmt::Display for ByteRate {
-    /// Decimal units where exact (as buses are rated), else what [`Bytes`] shows.
+    /// As [`ByteRate::written`], and where nobody could read that at a glance in a larger unit, too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_multiple_of(1_000_000) {
-            write!(f, "{}MB/s", self.0 / 1_000_000)
+        write!(f, "{}", self.written())?;
+        match Bytes(self.0).at_a_glance() {
+            Some((amount, unit)) if !self.is_decimal() => write!(f, " ({amount:.2} {unit}/s)"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A bandwidth as it is written in files.
+struct WrittenRate(ByteRate);
+
+impl fmt::Display for WrittenRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_decimal() {
+            write!(f, "{}MB/s", self.0.0 / 1_000_000)
         } else {
-            write!(f, "{}/s", Bytes(self.0))
+            write!(f, "{}/s", Bytes(self.0.0).written())
         }
     }
 }
 
 impl Serialize for ByteRate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.collect_str(&self.written())
     }
 }
 

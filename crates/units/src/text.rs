@@ -168,12 +168,32 @@ mod tests {
         assert!(told(".5T").contains("is not a size"), "{}", told(".5T"));
     }
 
+    #[test]
+    fn a_size_of_many_digits_is_told_in_a_larger_unit_too_and_written_without() {
+        for (bytes, told) in [
+            (0, "0B"),
+            (3584 << 20, "3584MiB"),
+            (9_999, "9999B"),
+            (10_001, "10001B (9.77 KiB)"),
+            (12_883_722 << 10, "12883722KiB (12.29 GiB)"),
+            (u64::MAX, "18446744073709551615B (16.00 EiB)"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), told);
+            let written = Bytes(bytes).written().to_string();
+            assert_eq!(Some(written.as_str()), told.split(' ').next());
+        }
+        let told = |rate: u64| ByteRate::new(rate).unwrap().to_string();
+        assert_eq!(told(12_000_000_000), "12000MB/s");
+        assert_eq!(told(204_800_000), "200000KiB/s (195.31 MiB/s)");
+        assert_eq!(ByteRate::new(204_800_000).unwrap().written().to_string(), "200000KiB/s");
+    }
+
     proptest::proptest! {
         #[test]
-        fn what_is_shown_parses_back(value: u64) {
-            proptest::prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
+        fn what_is_written_parses_back(value: u64) {
+            proptest::prop_assert_eq!(Bytes(value).written().to_string().parse(), Ok(Bytes(value)));
             if let Some(rate) = ByteRate::new(value) {
-                proptest::prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+                proptest::prop_assert_eq!(rate.written().to_string().parse(), Ok(rate));
             }
             proptest::prop_assert_eq!(Nanos(value).to_string().parse(), Ok(Nanos(value)));
         }

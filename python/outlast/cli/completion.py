@@ -110,7 +110,7 @@ Examples:
   eval "$(outlast completion zsh)"      # in ~/.zshrc, after compinit
   outlast completion fish > ~/.config/fish/completions/outlast.fish""",
 )
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=click.Choice(list(SHELLS)), metavar="SHELL")
 def completion_command(shell: str) -> None:
     """Print the completion script for SHELL.
 

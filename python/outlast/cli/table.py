@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from outlast.cli.options import path_option
+
+if TYPE_CHECKING:
+    from outlast.plots.tabular import Tabular
 
 
 @click.command(
@@ -18,6 +22,7 @@ Examples:
   outlast table out/greedy out/fifo --figure throughput.iops --figure write_amplification.total
   outlast table out/spare --format csv -o points.csv
   outlast table out/demo timeseries --format csv
+  outlast table out/repeats runs --format csv
   outlast table out/fleet causes
   outlast table plan.json -o plan.tex""",
 )
@@ -33,13 +38,15 @@ Examples:
 def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, ...], output: Path | None) -> None:
     """Print figures of one RESULT or of several beside each other, or the points of a sweep.
 
-    WHAT is figures (the default), latency (its percentiles), or a table of one result, such as timeseries; of a fleet
-    losses, changes, causes, year or cost. A plan is the file that `outlast plan --json` printed. CSV has all digits
-    and the names of result.json; Markdown and LaTeX have rounded values with units and intervals.
+    WHAT is figures (the default), latency (its percentiles), or a table of one result, such as timeseries; of repeats
+    figures or runs; of a fleet losses, changes, causes, year or cost. A plan is the file that `outlast plan --json`
+    printed. CSV has all digits and the names of result.json; Markdown and LaTeX have rounded values with units and
+    intervals.
     """
     from outlast.cli.report import is_sweep
     from outlast.output import check_file, write_file
     from outlast.plots import document_at, tabular
+    from outlast.repeats_compared import is_repeats
     from outlast.result import load
 
     form = form or _form_of(output)
@@ -58,6 +65,8 @@ def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, 
         from outlast.sweeps import load_sweep
 
         table = tabular.of_sweep(load_sweep(named[0]), names)
+    elif all(is_repeats(name) for name in named):
+        table = _of_repeats(named, what, names)
     else:
         loaded = [load(name) for name in named]
         if what == "figures":
@@ -74,6 +83,20 @@ def table_command(results: tuple[str, ...], form: str | None, names: tuple[str, 
     check_file(output)
     write_file(output, table.text(form))
     click.echo(f"written: {output}", err=True)
+
+
+def _of_repeats(named: tuple[str, ...], what: str, names: tuple[str, ...]) -> Tabular:
+    from outlast.plots import tabular
+    from outlast.repeats_compared import load_repeats
+
+    loaded = [load_repeats(name) for name in named]
+    if what == "figures":
+        return tabular.of_repeats(loaded, names)
+    if what != "runs" or len(loaded) > 1:
+        raise click.UsageError(
+            f"{what}: repeats have figures, and one set of them has runs, a row for each", click.get_current_context()
+        )
+    return tabular.runs_of(loaded[0])
 
 
 def _form_of(output: Path | None) -> str:

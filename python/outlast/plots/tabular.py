@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from outlast.errors import OutputError
 from outlast.plots.words import tagless
+from outlast.repeats_compared import KeptRepeats
 from outlast.report.latency import OPS, ROWS
 from outlast.report.names import heading, setting, spread, titled, written
 from outlast.result import Result
@@ -144,9 +145,30 @@ def of_sweep(sweep: Sweep, names: Sequence[str] = ()) -> Tabular:
     return Tabular(titles, keys, exact, shown, left=len(axes))
 
 
+def of_repeats(repeats: Sequence[KeptRepeats], names: Sequence[str] = ()) -> Tabular:
+    """A row for each figure, and its mean over the runs of each set of repeats with half its confidence interval."""
+    wanted = _known(names) or [name for name in HEADLINES if any(name in own.figures for own in repeats)]
+    titles = [own.name for own in repeats]
+    keys = ["figure", *(key for title in titles for key in (title, f"{title}.half"))]
+    exact, shown = [], []
+    for name in wanted:
+        stats = [own.statistics(name) for own in repeats]
+        exact.append([name, *(value for own in stats for value in (own["mean"], own["half"]))])
+        shown.append([tagless(heading(name)), *(_mean(name, own) for own in stats)])
+    return Tabular(["", *titles], keys, exact, shown)
+
+
+def runs_of(repeats: KeptRepeats) -> Tabular:
+    """Every figure of each run of a set of repeats, a row for each."""
+    return _of_columns(repeats.columns)
+
+
 def columns_of(result: Result, table: str) -> Tabular:
     """One of the tables of a result as it is."""
-    columns = result.columns(table)
+    return _of_columns(result.columns(table))
+
+
+def _of_columns(columns: Mapping[str, Any]) -> Tabular:
     keys = list(columns)
     rows = [list(row) for row in zip(*(list(columns[key]) for key in keys), strict=True)]
     exact = [[value.item() if hasattr(value, "item") else value for value in row] for row in rows]

@@ -5,6 +5,7 @@
 //! takes on this computer, beside what it took there ([`super::pace`]).
 
 use super::FlashEstimate;
+use super::rebuild::RebuildWork;
 use super::sample::WorkloadSample;
 use outlast_scenario::TimingMode;
 
@@ -22,6 +23,10 @@ const RELOCATED_UNIT_NS: f64 = 50.0;
 const ZONED_NS: f64 = 3000.0;
 /// Nanoseconds of a command of an array to a member.
 const MEMBER_NS: f64 = 400.0;
+/// Nanoseconds of a command to a member for a pass over whole chunks: chunks of 64 KiB, without the pages that they sense.
+const PASS_COMMAND_NS: f64 = 160.0;
+/// Nanoseconds of a request that is read from a trace: its line is parsed, and mostly decompressed, each time that it is read.
+const RECORD_NS: f64 = 170.0;
 /// Nanoseconds for splitting the time of a request by cause.
 const CAUSES_NS: f64 = 340.0;
 /// Nanoseconds for each byte that the host reads or writes where contents are kept, with time and, into memory that is touched for the
@@ -96,7 +101,7 @@ impl Costs<'_> {
     pub(super) fn preparation(&self, work: &PreparedWork, by_commands: bool) -> f64 {
         let commands = if by_commands {
             let written = self.sample.written_units.max(1e-9);
-            work.overwritten * (UNTIMED_COMMAND_NS / written + UNTIMED_COMMAND_UNIT_NS)
+            work.overwritten * ((UNTIMED_COMMAND_NS + self.record()) / written + UNTIMED_COMMAND_UNIT_NS)
         } else {
             0.0
         };
@@ -114,23 +119,56 @@ impl Costs<'_> {
         let units = work.programs * self.flash.units_per_page();
         if scenario.run.timing == TimingMode::None {
             let written = requests * sample.written_units;
-            return requests * UNTIMED_COMMAND_NS
+            return requests * (UNTIMED_COMMAND_NS + self.record())
                 + written * (UNTIMED_COMMAND_UNIT_NS + self.untimed_array())
                 + units * self.untimed_unit();
         }
-        let ftl = &self.flash.drive.config().ftl;
-        let planes =
-            if ftl.multi_plane { f64::from(self.flash.drive.config().geometry.planes_per_die) } else { 1.0 };
-        let errors = if scenario.device.reliability.is_some() { ERRORS_NS } else { 0.0 };
         let contents = if scenario.device.bytes { sample.bytes * CONTENT_NS } else { 0.0 };
         let causes = if scenario.run.causes { CAUSES_NS } else { 0.0 };
         let zoned = if scenario.device.zones.is_some() { ZONED_NS } else { 0.0 };
-        requests * (REQUEST_NS + causes + zoned + contents + self.flash.fan.commands(sample) * MEMBER_NS)
+        requests
+            * (REQUEST_NS
+                + self.record()
+                + causes
+                + zoned
+                + contents
+                + self.flash.fan.commands(sample) * MEMBER_NS)
             + work.host_reads * READ_NS
-            + work.reads() * errors
-            + work.programs * PROGRAM_NS / (planes * f64::from(ftl.one_shot))
+            + work.reads() * self.errors()
+            + work.programs * PROGRAM_NS / self.pages_together()
             + units * PROGRAMMED_UNIT_NS
             + work.relocated * RELOCATED_UNIT_NS
+    }
+
+    /// For what an array rebuilds and repairs.
+    pub(super) fn rebuilds(&self, work: &RebuildWork) -> f64 {
+        let commands = work.pass_commands + work.repair_commands;
+        if self.flash.scenario.run.timing == TimingMode::None {
+            return commands * UNTIMED_MEMBER_NS + work.units * self.untimed_unit();
+        }
+        let operations = work.units / self.flash.units_per_page() / self.pages_together();
+        work.pass_commands * PASS_COMMAND_NS
+            + work.repair_commands * MEMBER_NS
+            + work.reads * (READ_NS + self.errors())
+            + operations * PROGRAM_NS
+            + work.units * PROGRAMMED_UNIT_NS
+    }
+
+    /// Pages of a program operation.
+    fn pages_together(&self) -> f64 {
+        let config = self.flash.drive.config();
+        let planes = if config.ftl.multi_plane { f64::from(config.geometry.planes_per_die) } else { 1.0 };
+        planes * f64::from(config.ftl.one_shot)
+    }
+
+    /// For reading a request of the workload.
+    fn record(&self) -> f64 {
+        if self.flash.scenario.workload.trace.is_some() { RECORD_NS } else { 0.0 }
+    }
+
+    /// For the errors of a page that is sensed.
+    fn errors(&self) -> f64 {
+        if self.flash.scenario.device.reliability.is_some() { ERRORS_NS } else { 0.0 }
     }
 
     /// For a unit programmed without time.

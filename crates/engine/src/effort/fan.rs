@@ -13,6 +13,8 @@ pub(super) struct FanOut {
     small_reads: f64,
     /// Member writes for each unit of a write of whole stripes.
     pub(super) large_writes: f64,
+    /// Member reads to compute a chunk that a member has lost.
+    pub(super) sources: f64,
     /// Share of the members that are simulated in full, not as stand-ins.
     pub(super) carried: f64,
     /// Bytes of data in a stripe; 0 without an array.
@@ -27,6 +29,7 @@ impl FanOut {
                 small_writes: 1.0,
                 small_reads: 0.0,
                 large_writes: 1.0,
+                sources: 0.0,
                 carried: 1.0,
                 stripe: 0.0,
             };
@@ -47,6 +50,7 @@ impl FanOut {
             // Read-modify-write reads the old data and every old parity.
             small_reads: if parities > 0.0 { 1.0 + parities } else { 0.0 },
             large_writes: copies * members / data,
+            sources: if parities > 0.0 { data } else { 1.0 },
             carried: 1.0
                 - (0..array.members).filter(|&member| array.is_light(member)).count() as f64 / members,
             stripe: data * array.chunk.0 as f64,

@@ -124,6 +124,12 @@ fn the_schema_of_the_package_is_that_of_the_settings() {
 }
 
 #[test]
+fn the_names_that_hints_know_are_those_of_the_settings() {
+    let committed = include_str!("../synonyms/settings.txt");
+    assert!(committed == crate::setting_names().join("\n") + "\n", "settings.txt is old: run make schema");
+}
+
+#[test]
 fn the_schema_knows_every_setting_of_every_preset() {
     fn walk(schema: &serde_json::Value, root: &serde_json::Value, value: &serde_json::Value, path: &str) {
         let mut schema = schema;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,10 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
     except OutputError as error:
         raise MeasuredError(str(error)) from error
     common = report.get("global options", {})
-    beside = _ran_beside(report["jobs"], common)
+    beside, entries = _ran_beside(report, common), Counter(map(_name, report["jobs"]))
     rows = []
     for job in report["jobs"]:
-        name = str(job.get("jobname", "job"))
+        name = _name(job)
         place = f"{file}, job {name}"
         if name.startswith(PREPARING):
             continue
@@ -37,28 +39,49 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
             raise MeasuredError(
                 f"{place}: ran beside {names}; each job that measures needs stonewall, except the first"
             )
-        load = _load(place, options, capacity)
+        # With group_reporting, which has no value either, one entry stands for all the jobs of a name.
+        load = _load(place, options, capacity, is_sum=entries[name] == 1)
         rows.append(Row(place, load, _figures(place, job, load, noise, counted.get(name)), None))
     return rows
 
 
-def _ran_beside(jobs: Sequence[Mapping[str, Any]], common: Mapping[str, str]) -> dict[str, list[str]]:
-    """The other jobs that ran at the time of each: fio begins the next ones when a job has stonewall or wait_for."""
-    batches: list[list[str]] = []
-    for job in jobs:
+def _ran_beside(report: Mapping[str, Any], common: Mapping[str, str]) -> dict[str, list[str]]:
+    """The other jobs that ran at the time of each.
+
+    Options without a value, as stonewall mostly is, are not in fio's JSON. A stonewall begins a group of reports,
+    though, and so does new_group, which waits for nothing: groups that together took longer than fio did not wait.
+    """
+    batches: list[list[Mapping[str, Any]]] = []
+    group = None
+    for job in report["jobs"]:
         options = {**common, **job.get("job options", {})}
-        if not batches or "stonewall" in options or "wait_for" in options:
+        waits = "stonewall" in options or "wait_for" in options
+        if not batches or waits or (job.get("groupid") != group and "new_group" not in options):
             batches.append([])
-        batches[-1].append(str(job.get("jobname", "job")))
-    return {
-        name: [other for other in batch if other != name] or [name]
-        for batch in batches
-        if len(batch) > 1
-        for name in batch
-    }
+        batches[-1].append(job)
+        group = job.get("groupid")
+    if sum(max(_ran_s(job) for job in batch) for batch in batches) > max(
+        (float(job.get("elapsed", math.inf)) for job in report["jobs"]), default=math.inf
+    ):
+        batches = [report["jobs"]]
+    beside: dict[str, list[str]] = {}
+    for batch in batches:
+        names = [_name(job) for job in batch]
+        if len(names) > 1:
+            beside |= {name: [other for other in names if other != name] or [name] for name in names}
+    return beside
 
 
-def _load(place: str, options: Mapping[str, str], capacity: float) -> Load:
+def _ran_s(job: Mapping[str, Any]) -> float:
+    """Seconds for which a job ran; 0 if it is not said."""
+    return float(job.get("job_runtime", 0)) / 1000
+
+
+def _name(job: Mapping[str, Any]) -> str:
+    return str(job.get("jobname", "job"))
+
+
+def _load(place: str, options: Mapping[str, str], capacity: float, *, is_sum: bool) -> Load:
     workload = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
     if workload in ("rw", "readwrite", "randrw"):
         # A mix of one direction alone, as vendors write a whole sweep.
@@ -68,7 +91,7 @@ def _load(place: str, options: Mapping[str, str], capacity: float) -> Load:
     if workload not in ("randread", "randwrite", "randrw", "read", "write"):
         raise MeasuredError(f"{place}: rw = {workload}: not a load that can be fitted to")
     block = table.from_size(f"{place}: bs", options.get("bs", "4k"))
-    depth = int(options.get("iodepth", "1")) * (int(options.get("numjobs", "1")) if "group_reporting" in options else 1)
+    depth = int(options.get("iodepth", "1")) * (int(options.get("numjobs", "1")) if is_sum else 1)
     size = options.get("size")
     user = None
     if size is not None:
