@@ -122,6 +122,20 @@ def test_a_trace_is_told_by_its_beginning(tmp_path: Path) -> None:
     assert 1 / WITHIN <= told.requests / counted <= WITHIN
 
 
+def test_a_request_of_a_trace_is_told_to_cost_more_than_one_that_is_drawn(tmp_path: Path) -> None:
+    lines = "".join(f"{100 * i} 0 {i * 7919 % 100_000 * 8} 8 {i % 2}\n" for i in range(60_000))
+    (tmp_path / "long.txt").write_text(lines)
+    prepared: dict[str, Any] = {"precondition.overwrite": "workload"}
+    trace = {"workload.trace.file": str(tmp_path / "long.txt"), "workload.synthetic": None}
+    drawn = api.estimate(
+        "demo", prepared | {"workload.synthetic.read_percent": 50, "workload.synthetic.span": "400000KiB"}
+    )
+    read = api.estimate("demo", prepared | trace)
+    assert read.prepared_units == pytest.approx(drawn.prepared_units, rel=0.1)
+    # 3.5 to 3.8 times were measured.
+    assert 3.6 / WITHIN <= read.precondition_cpu_s / drawn.precondition_cpu_s <= 3.6 * WITHIN
+
+
 def test_twice_the_time_costs_twice_as_much() -> None:
     short, long = (api.estimate("demo", {"workload.synthetic.duration": f"{s}s"}) for s in (50, 100))
     own = [each.cpu_s - each.precondition_cpu_s for each in (short, long)]
