@@ -13,9 +13,10 @@ from pathlib import Path
 
 from random_scenarios import differential, monotone, untimed
 from random_scenarios.generate import Case, case
-from random_scenarios.laws import broken, pages_in_buffers, unprogrammed, work
+from random_scenarios.laws import broken, pages_in_buffers, unprogrammed
 from random_scenarios.run import Ran, Refused, outcome
 from random_scenarios.shrink import shrink
+from random_scenarios.work import work
 
 EVERY = {"agree": 20, "monotone": 40}
 """Distance of scenarios that are compared with runs that must come to the same, or to better."""

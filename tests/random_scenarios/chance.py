@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from random_scenarios.generate import Case
-from random_scenarios.laws import PARALLEL, codes_of, kib
+from random_scenarios.laws import codes_of
 from random_scenarios.run import Summary
+from random_scenarios.work import PARALLEL, kib
 
 AGREE = 0.03
 """Relative difference of write amplification that is no fault, as in `crates/engine/tests/both_clocks.rs`."""

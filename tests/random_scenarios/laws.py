@@ -12,6 +12,7 @@ from random_scenarios.draw import Settings, at
 from random_scenarios.generate import Case
 from random_scenarios.handles import handles_add_up
 from random_scenarios.run import Broken, Outcome, Ran, Summary
+from random_scenarios.work import OPS, PARALLEL, bounded_work, kib
 
 Law: TypeAlias = Callable[[Case, Summary], Iterator[str]]
 
@@ -22,17 +23,12 @@ SIGNED = (
 """Parts of the names of figures that may be below zero: differences, logarithms, temperatures, and spare space beside
 dead dies."""
 
-OPS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 REASONS = ("read_only", "medium_error", "aborted", "out_of_range")
 PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999")
 HISTOGRAM_DIGITS = 3
 """Digits of the histograms of latencies."""
 ROUNDING = 1e-9
 """Relative rounding error of sums of shares."""
-
-WORK_OF_EACH = 220.0
-"""Flash operations for each request, mapping unit and page of flash: ten times the largest of 700 scenarios, from seed
-1,000,000 on (`python -m random_scenarios measure --first 1000000 --count 700`)."""
 
 
 def figures(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -105,11 +101,6 @@ def codes_of(case: Case) -> list[Settings]:
     return [own for own in (code, *code.get("codes", ()), *code.get("classes", ())) if "data" in own] if code else []
 
 
-def kib(size: str) -> int:
-    """KiB of a size in these or in MiB."""
-    return int(size.removesuffix("KiB")) if size.endswith("KiB") else 1024 * int(size.removesuffix("MiB"))
-
-
 def program_unit(case: Case) -> int:
     """Pages that a lane programs at once, which hold whole mapping units (`Shape::of` in `crates/ftl/src/shape.rs`)."""
     planes: int = case.get("device.geometry.planes_per_die") if case.get("device.ftl.multi_plane", True) else 1
@@ -157,7 +148,6 @@ OVERHEAD = (
     *("padding", "partial_parity", "lists", "map", "map_parity"),
     *(f"{cause}_parity" for cause in ("host", "gc", "wear_leveling", "scrub")),
 )
-PARALLEL = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
 
 
 def amplification_adds_up(case: Case, summary: Summary) -> Iterator[str]:
@@ -249,48 +239,6 @@ def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
     for note in summary["notes"]:
         if any(word in note.lower() for word in ("little's law", "disagree", "does not add")):
             yield note
-
-
-LARGEST_REQUEST = 256 * 1024
-"""Bytes of the largest request that is drawn: a request that failed is taken to be one, as nothing tells its size."""
-
-
-def bounded_work(case: Case, summary: Summary) -> Iterator[str]:
-    """Flash does a bounded number of operations for what was asked of it, so that none of its work feeds itself."""
-    done, asked = work(case, summary)
-    if done > WORK_OF_EACH * asked:
-        yield f"{done} flash operations for {asked:.0f} requests, mapping units and pages of flash"
-
-
-def work(case: Case, summary: Summary) -> tuple[int, float]:
-    """Flash operations, and what they are for: requests, their units, and pages to be moved, anew in each patrol."""
-    flash, host = summary["flash"], summary["host"]
-    bytes_asked = sum(host[f"bytes_{name}"] for name in ("read", "written", "trimmed"))
-    bytes_asked += host["errors"] * LARGEST_REQUEST
-    unit = 1024 * kib(case.get("device.ftl.mapping_unit", "4KiB"))
-    asked = sum(host[name] for name in OPS.values()) + host["errors"] + bytes_asked / unit
-    shape = case.get("device.geometry")
-    pages = math.prod(shape[part] for part in (*PARALLEL, "blocks_per_plane", "pages_per_block"))
-    members = case.get("array.members", 1) + case.get("array.spares", 0)
-    # What comes with time also comes while a warm drive keeps its host out: a patrol reads all pages, a flush writes
-    # the table, which is less than an eighth of them.
-    rounds = (
-        rounds_of(case, summary, "device.scrub.patrol") + rounds_of(case, summary, "device.ftl.map_flush.interval") / 8
-    )
-    return flash["reads"] + flash["programs"] + flash["erases"], asked + (1 + rounds) * members * pages
-
-
-def rounds_of(case: Case, summary: Summary, setting: str) -> float:
-    """How often that happened for which the time between two is set."""
-    every = case.get(setting)
-    if every is None:
-        return 0.0
-    seconds: float = summary["time"]["simulated_s"]
-    return (
-        seconds * 1000 / float(every.removesuffix("ms"))
-        if every.endswith("ms")
-        else seconds / float(every.removesuffix("s"))
-    )
 
 
 LAWS: tuple[Law, ...] = (

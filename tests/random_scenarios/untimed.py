@@ -5,8 +5,8 @@ from __future__ import annotations
 from random_scenarios.chance import between_clocks, kib_of_request, tolerance
 from random_scenarios.draw import Settings, merged
 from random_scenarios.generate import Case
-from random_scenarios.laws import kib
 from random_scenarios.monotone import amplification, changed, plain
+from random_scenarios.work import kib
 
 VICTIMS = 300
 """Collected at least, in both runs: with fewer the start and the end of a run weigh more than what lies between."""

@@ -113,7 +113,7 @@ impl FlashCore {
         let is_moved = self.tasks.read_ended(task);
         if task == InternalTask::Gc {
             self.grant_credit(now, units);
-            self.make_due(context, Due::Admit);
+            context.unsettled.add(self.id, &mut self.dirty, Due::Admit);
         }
         if is_moved {
             self.make_due_then(context, Due::victim(task));
