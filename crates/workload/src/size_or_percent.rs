@@ -25,6 +25,7 @@ impl SizeOrPercent {
     }
 }
 
+/// As a person reads it; files have what [`Serialize`] gives.
 impl fmt::Display for SizeOrPercent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -49,7 +50,10 @@ impl std::str::FromStr for SizeOrPercent {
 
 impl Serialize for SizeOrPercent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self {
+            Self::Size(bytes) => bytes.serialize(serializer),
+            Self::Percent(percent) => serializer.collect_str(&format_args!("{percent}%")),
+        }
     }
 }
 
@@ -96,6 +100,17 @@ mod tests {
         assert_eq!(SizeOrPercent::Percent(100.0).sectors(u64::MAX / 512), u64::MAX / 512);
         for text in ["101%", "-1%", "NaN%", "%", "ten"] {
             assert!(text.parse::<SizeOrPercent>().is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        /// What is written is read back, however many digits a size has; a person is told more.
+        #[test]
+        fn what_is_written_is_read_back(bytes: u64, percent in 0.0..=100.0f64) {
+            for own in [SizeOrPercent::Size(Bytes(bytes)), SizeOrPercent::Percent(percent)] {
+                let written = serde_json::to_string(&own).unwrap();
+                proptest::prop_assert_eq!(serde_json::from_str::<SizeOrPercent>(&written).unwrap(), own, "{}", written);
+            }
         }
     }
 }
