@@ -79,7 +79,7 @@ def test_a_run_ends_with_a_message_where_a_drive_keeps_itself_too_warm_to_serve_
     with pytest.raises(outlast.WorkloadError) as ended:
         outlast.run(tiny, warm)
     assert "none completes" in str(ended.value)
-    assert "device.heat.shutdown = { from = 60, until = 46 } keeps the host out for good" in str(ended.value)
+    assert "device.heat.shutdown = { from = 60, until = 46 } keeps the host out all that time" in str(ended.value)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ pub enum EngineError {
 fn why_unanswered(shutdown: Option<ThermalShutdown>) -> String {
     match shutdown {
         Some(ThermalShutdown { from, until }) => format!(
-            "device.heat.shutdown = {{ from = {from}, until = {until} }} keeps the host out for good, as work of the drive's own keeps it at {until} °C or more"
+            "device.heat.shutdown = {{ from = {from}, until = {until} }} keeps the host out all that time, in which work of the drive's own keeps it at {until} °C or more"
         ),
         None => "the device keeps its host out for good".to_owned(),
     }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What is written is read back, however many digits a size has; a person is told more.
+        /// Sizes of any number of digits are read back as they are written; a person is told more.
         #[test]
         fn what_is_written_is_read_back(bytes: u64, percent in 0.0..=100.0f64) {
             for own in [SizeOrPercent::Size(Bytes(bytes)), SizeOrPercent::Percent(percent)] {

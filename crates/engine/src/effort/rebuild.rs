@@ -1,4 +1,4 @@
-//! What an array does for faults that it repairs: rows of chunks, or single units, that are read from members and written to one.
+//! Repairs of an array after faults: rows of chunks, or single units, that are read from members and written to one.
 //!
 //! Most of it often comes after the workload has ended, so that none of the workload's counts hold it.
 
@@ -23,7 +23,7 @@ pub(super) struct RebuildWork {
     pub(super) units: f64,
 }
 
-/// What one fault makes the array copy.
+/// Copies that one fault makes the array take.
 struct MemberRefill {
     /// Bytes that are written.
     bytes: f64,
@@ -90,7 +90,7 @@ impl RebuildWork {
     }
 }
 
-/// What `fault` makes the array fill; takes one of the spares where it needs one, and is none without.
+/// Copies that `fault` makes the array take; one of the spares goes where one is needed, and without it nothing is copied.
 fn refill_of(
     flash: &FlashEstimate<'_>,
     array: &ArrayConfig,

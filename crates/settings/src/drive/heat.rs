@@ -127,7 +127,7 @@ impl HeatConfig {
 }
 
 impl HeatConfig {
-    /// Time in which a drive whose controller is no cooler than its case, and that is left alone, loses all but a fraction e of its warmth, or more: each node's
+    /// Time in which a drive whose controller is no cooler than its case, and that is left alone, loses all but the e-th part of its warmth, or more: each node's
     /// capacity times all resistance between it and the air, which is the sum of both time constants. In seconds.
     pub fn cooling_seconds(&self) -> f64 {
         self.controller_capacity * (self.controller_to_case + self.case_to_air)

@@ -93,7 +93,7 @@ mod tests {
             prop_assert!((found.case - small[1]).abs() < 0.03, "{} and {}", found.case, small[1]);
         }
 
-        /// A drive whose controller is no cooler than its case loses, in each of the times that it takes to cool down, all but a fraction e of its warmth W, each
+        /// A drive whose controller is no cooler than its case loses, in each of the times that it takes to cool down, all but the e-th part of its warmth W, each
         /// node's joules times its resistance to the air: W falls by x, the controller's kelvins, and x is no less than W over that time.
         #[test]
         fn a_drive_left_alone_has_lost_its_warmth_by_the_time_told(
