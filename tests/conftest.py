@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from browsing import browser as browser
+from browsing import chromium as chromium
 from forked import call as call
 from hooks import pytest_addoption as pytest_addoption
 from hooks import pytest_collection_modifyitems as pytest_collection_modifyitems
@@ -246,25 +247,6 @@ def demo_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     call("run", "demo", "--out", "out", "--quiet", cwd=folder)
     return folder / "out"
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Headless Chromium that keeps its console's messages, stays off the network and scrolls at once, not by motion."""
-    chromium, driver_path = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver_path is None:
-        pytest.skip("chromium and chromedriver are not installed")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    quiet = "headless=new no-sandbox disable-gpu no-first-run disable-sync disable-quic force-prefers-reduced-motion"
-    for name in f"{quiet} disable-background-networking disable-component-update window-size=1400,1000".split():
-        options.add_argument(f"--{name}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path)) as driver:
-        yield driver
 
 
 def traces_folder() -> Path | None:
