@@ -14,7 +14,8 @@ pub struct DiePlace {
 }
 
 /// Where program unit `pu` lies: its die, and its place there.
-#[inline]
+#[allow(clippy::inline_always, reason = "a few steps for every operation of flash")]
+#[inline(always)]
 pub fn place_of_pu(ftl: &Ftl, pu: Pu) -> (DieId, BlockRow) {
     let place = ftl.layout().place(pu);
     (place.lane.die, at_row(ftl, place.superblock, place.first_page))

@@ -74,6 +74,11 @@ impl LatencyHistogram {
         if other.is_empty() {
             return;
         }
+        if self.is_empty() {
+            // As of a run with one window: nothing is added up, and nothing zeroed.
+            std::mem::swap(self, other);
+            return;
+        }
         self.histogram.add(&other.histogram).expect("histograms grow");
         self.sum += other.sum;
         (self.min, self.max) = (self.min.min(other.min), self.max.max(other.max));

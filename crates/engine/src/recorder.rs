@@ -13,9 +13,9 @@ use outlast_workload::FioJobs;
 /// Counts of completed commands; those that ended in an error are counted separately from those served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompletedCounts {
-    /// Commands served, by [`Op`].
+    /// Commands served, by [`Op`]: known once the run has ended.
     pub(crate) commands: [u64; 4],
-    /// Bytes of commands served, by [`Op`].
+    /// Bytes of commands served, by [`Op`]: known once the run has ended.
     pub(crate) bytes: [u64; 4],
     /// Commands that ended in an error, by [`Op`].
     pub(crate) failed: [u64; 4],
@@ -146,6 +146,7 @@ impl RunRecorder {
         fresh.in_flight = self.in_flight;
         fresh.in_flight.restart(at);
         fresh.open_since = u128::from(fresh.in_flight.now) * u128::from(at.0);
+        self.sum_windows();
         fresh.warmed = self.completed.total();
         fresh.in_flight_before = self.in_flight.now;
         fresh.last_arrival = self.last_arrival;
@@ -209,11 +210,9 @@ impl RunRecorder {
         let op = command.op as usize;
         let window = &mut self.windows.current;
         if matches!(outcome, Outcome::Ok) {
-            let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-            self.completed.commands[op] += 1;
-            self.completed.bytes[op] += bytes;
+            // In the window alone, from which the whole run's are summed at its end.
             window.commands[op] += 1;
-            window.bytes[op] += bytes;
+            window.bytes[op] += u64::from(command.sectors) * SECTOR_BYTES;
         } else {
             self.count_failed(op, outcome);
         }
@@ -261,6 +260,12 @@ impl RunRecorder {
             self.windows.finish(end, area, snapshot, &mut self.latency);
         }
         self.latency.take_in(&mut self.windows.latency);
+        self.sum_windows();
+    }
+
+    /// Counts the commands that were served over all windows.
+    fn sum_windows(&mut self) {
+        (self.completed.commands, self.completed.bytes) = self.windows.served();
     }
 
     /// Time that all commands together spent in the drive from `start` to `end`, in command-nanoseconds. By Little's law it equals the integral

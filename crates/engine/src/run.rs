@@ -176,7 +176,7 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     )]
     #[inline(always)]
     fn issue(&mut self, at: Nanos, command: Command) -> u32 {
-        let tag = self.state.tag(Some(IssuedCommand { command, at }));
+        let tag = self.state.tag(|| Some(IssuedCommand { command, at }));
         self.state.recorder.submitted(at);
         self.device.submit(at, command, Tag(tag));
         tag

@@ -142,6 +142,18 @@ impl TimeWindows {
         self.end = end + self.width;
     }
 
+    /// Commands served in all windows, the current one included, and their bytes; each by [`Op`].
+    pub(crate) fn served(&self) -> ([u64; 4], [u64; 4]) {
+        let (mut commands, mut bytes) = ([0; 4], [0; 4]);
+        for window in self.closed.iter().chain([&self.current]) {
+            for op in OPS.map(|op| op as usize) {
+                commands[op] += window.commands[op];
+                bytes[op] += window.bytes[op];
+            }
+        }
+        (commands, bytes)
+    }
+
     pub(crate) fn closed(&self) -> &[TimeWindow] {
         &self.closed
     }

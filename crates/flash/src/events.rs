@@ -35,6 +35,12 @@ impl FlashEvents {
         self.tree.set(u32::from(die.0), at);
     }
 
+    /// Takes the event of `die` away.
+    #[inline]
+    pub(crate) fn clear_die(&mut self, die: DieId) {
+        self.tree.clear(u32::from(die.0));
+    }
+
     /// Sets when the next slot has thought; [`Nanos::MAX`] for never.
     pub(crate) fn set_thinking(&mut self, at: Nanos) {
         self.tree.set(self.dies, at);

@@ -73,8 +73,15 @@ impl<T> FlashOp<T> {
     /// The read of the units in bit mask `mask` of the program unit at `place`.
     #[inline]
     pub fn read(place: BlockRow, mask: u64, tag: T) -> Self {
+        Self::read_counted(place, (mask, count_few(mask)), tag)
+    }
+
+    /// As [`FlashOp::read`], of a mask whose bits have been counted.
+    #[inline]
+    pub fn read_counted(place: BlockRow, (mask, units): (u64, u32), tag: T) -> Self {
         debug_assert!(mask != 0, "a read of nothing");
-        Self::new(FlashOpKind::Read, place, mask, count_few(mask), tag)
+        debug_assert!(mask.count_ones() == units, "{units} units in mask {mask:b}");
+        Self::new(FlashOpKind::Read, place, mask, units, tag)
     }
 
     /// The program of the program unit at `place`, `units` of whose units carry data.

@@ -148,7 +148,8 @@ impl<T: Copy> DieContext<T> {
 
     /// Makes `die`, for which an operation waits, take it up if it is idle, or suspend a program or erase for it; with `PLAIN` in a room that
     /// [is plain](Flash::is_plain).
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     fn start_or_suspend<const PLAIN: bool>(
         &mut self,
         now: Nanos,

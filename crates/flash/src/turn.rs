@@ -193,7 +193,7 @@ impl<T: Copy> DieContext<T> {
     fn clear_stale_event(&mut self, die: DieId, state: &mut FlashDie) {
         debug_assert!(state.phase == DiePhase::Idle, "die {die} is at work");
         if std::mem::take(&mut state.stale_event) {
-            self.events.set_die(die, Nanos::MAX);
+            self.events.clear_die(die);
         }
     }
 

@@ -216,7 +216,8 @@ impl<T: Copy> Flash<T> {
 }
 
 /// Pages that read `op` senses, and how long that takes.
-#[inline]
+#[allow(clippy::inline_always, reason = "a few steps, mostly, once for each read")]
+#[inline(always)]
 fn sensing_of<T: Copy>(unit: &ProgramUnit, timing: &TimingTable, op: &FlashOp<T>) -> (u32, Nanos) {
     if unit.rows == 1 && unit.units_per_page == 1 {
         // One row, and each unit has pages of its own: as many as it has units.

@@ -189,7 +189,8 @@ impl HostCredit {
 
     /// Grants the host its share after collection has handled `units` units of its victim. Where victims overlap, `coming` superblocks will be free
     /// that no grant has counted. Returns the grant, in 2^-16 units; 0 where grants are smooth, as no tokens follow from them.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each read of collection")]
+    #[inline(always)]
     pub fn grant_for_units(
         &mut self,
         ftl: &Ftl,

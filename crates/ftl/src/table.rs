@@ -65,7 +65,8 @@ impl FlatMap {
     }
 
     /// Maps `lpn` to `slot`, which has its newest copy. Returns the slot that becomes stale thereby, or [`Ppn::NONE`].
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for every unit that is written")]
+    #[inline(always)]
     pub(crate) fn put(&mut self, lpn: Lpn, slot: Ppn) -> Ppn {
         debug_assert!(lpn.is_some() && slot.is_some(), "page {lpn} goes to slot {slot}");
         debug_assert!(!self.valid.get(slot.0), "slot {slot} is written while it holds a page");
@@ -91,7 +92,8 @@ impl FlatMap {
     }
 
     /// Moves the `count` units in those slots from `first` on that are set in `moved`, all valid, to the slots from `to` on, in order.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ftl::relocate_units")]
+    #[inline(always)]
     pub(crate) fn relocate(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn) {
         debug_assert!(moved.count_ones() == count, "{count} units move, of {moved:b}");
         debug_assert!(
@@ -99,8 +101,8 @@ impl FlatMap {
             "a stale unit moves"
         );
         debug_assert!(self.valid.mask(to.0, count) == 0, "slot {to} or one after it holds a page");
-        let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
         if count < GATHERED {
+            let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
             let (mut left, mut at) = (moved, to);
             while left != 0 {
                 let lpn = owners[(first.0 + left.trailing_zeros()) as usize];
@@ -110,24 +112,32 @@ impl FlatMap {
                 at.0 += 1;
             }
         } else {
-            // First only loads, so that their cache misses overlap; the stores then find the entries in the cache. `black_box` keeps the loads.
-            let (mut left, mut seen) = (moved, 0);
-            let mut gathered = [Lpn::NONE; 64];
-            let from = &owners[first.index()..];
-            for entry in &mut gathered[..count as usize] {
-                *entry = from[left.trailing_zeros() as usize];
-                left &= left - 1;
-                seen ^= slots[entry.index()].0;
-            }
-            std::hint::black_box(seen);
-            let targets = &mut owners[to.index()..][..count as usize];
-            for ((&lpn, owner), at) in gathered.iter().zip(targets).zip(to.0..) {
-                slots[lpn.index()] = Ppn(at);
-                *owner = lpn;
-            }
+            self.relocate_gathered(first, moved, count, to);
         }
         self.valid.clear_mask(first.0, moved);
         self.valid.set_run(to.0, count);
+    }
+
+    /// Maps `count` units, which [move](FlatMap::relocate). First only loads, so that their cache misses overlap; the stores then find the entries in the
+    /// cache.
+    #[inline(never)]
+    fn relocate_gathered(&mut self, first: Ppn, moved: u64, count: u32, to: Ppn) {
+        let (slots, owners) = (self.slots.as_mut_slice(), self.owners.as_mut_slice());
+        let (mut left, mut seen) = (moved, 0);
+        let mut gathered = [Lpn::NONE; 64];
+        let from = &owners[first.index()..];
+        for entry in &mut gathered[..count as usize] {
+            *entry = from[left.trailing_zeros() as usize];
+            left &= left - 1;
+            seen ^= slots[entry.index()].0;
+        }
+        // It keeps the loads.
+        std::hint::black_box(seen);
+        let targets = &mut owners[to.index()..][..count as usize];
+        for ((&lpn, owner), at) in gathered.iter().zip(targets).zip(to.0..) {
+            slots[lpn.index()] = Ppn(at);
+            *owner = lpn;
+        }
     }
 
     /// Clears the owners of the `count` slots from `first` on, none of them valid.

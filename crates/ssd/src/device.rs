@@ -2,12 +2,12 @@
 
 use crate::livelock::LivelockWatch;
 use crate::ssd::Ssd;
-use outlast_controller::{Ledger, Zones};
+use outlast_controller::{FlashCore, Ledger, Zones};
 use outlast_device::{
     Command, Completion, Device, Extent, Identity, LatencyParts, LbaRun, Notice, Op as HostOp, Peek,
     PowerCycle, SectorRun, Smart, Tag, ZoneTable,
 };
-use outlast_units::{Bytes, Lba, Lpn, Nanos, SECTOR_BYTES};
+use outlast_units::{Bytes, CoreId, Lba, Lpn, Nanos, SECTOR_BYTES};
 
 impl PowerCycle for Ssd {
     fn power_cycle(&mut self, off: Nanos, on: Nanos) {
@@ -125,25 +125,11 @@ impl Device for Ssd {
     }
 
     fn hint(&self, upcoming: &[Command]) {
-        /// Commands at once: as many as the processor's cache can well await.
-        const MOST: usize = 64;
         for (index, core) in self.cores.iter_indexed() {
-            for some in upcoming.chunks(MOST) {
-                let (mut read, mut reads) = ([Lpn(0); MOST], 0);
-                let (mut written, mut writes) = ([Lpn(0); MOST], 0);
-                for command in some {
-                    let (owner, lpn) = self.context.core_of(self.context.size.unit_of(command.lba.0).0);
-                    let is_write = command.op == HostOp::Write;
-                    // Put into both lists, and counted in one.
-                    (read[reads], written[writes]) = (lpn, lpn);
-                    reads += usize::from(owner == index && !is_write);
-                    writes += usize::from(owner == index && is_write);
-                }
-                core.ftl().touch(read[..reads].iter().copied());
-                if let Some(cells) = core.cells() {
-                    cells.touch(core.ftl(), &read[..reads]);
-                }
-                core.ftl().touch_written(written[..writes].iter().copied());
+            if self.cores.len() == 1 {
+                hint_to::<true>(self, index, core, upcoming);
+            } else {
+                hint_to::<false>(self, index, core, upcoming);
             }
         }
     }
@@ -191,6 +177,31 @@ impl Device for Ssd {
     }
 }
 
+/// Touches what flash core `core`, which is the only one where `ALONE`, will look up for the commands in `upcoming`.
+#[allow(clippy::inline_always, reason = "compiled once for each kind of drive")]
+#[inline(always)]
+fn hint_to<const ALONE: bool>(ssd: &Ssd, index: CoreId, core: &FlashCore, upcoming: &[Command]) {
+    /// Commands at once: as many as the processor's cache can well await.
+    const MOST: usize = 64;
+    for some in upcoming.chunks(MOST) {
+        let (mut read, mut reads) = ([Lpn(0); MOST], 0);
+        let (mut written, mut writes) = ([Lpn(0); MOST], 0);
+        for command in some {
+            let (owner, lpn) = ssd.context.core_of(ssd.context.size.unit_of(command.lba.0).0);
+            let (is_own, is_write) = (ALONE || owner == index, command.op == HostOp::Write);
+            // Put into both lists, and counted in one. Neither is full yet: the remainder only tells the compiler.
+            (read[reads % MOST], written[writes % MOST]) = (lpn, lpn);
+            reads += usize::from(is_own && !is_write);
+            writes += usize::from(is_own && is_write);
+        }
+        core.ftl().touch(read[..reads].iter().copied());
+        if let Some(cells) = core.cells() {
+            cells.touch(core.ftl(), &read[..reads]);
+        }
+        core.ftl().touch_written(written[..writes].iter().copied());
+    }
+}
+
 /// The latest time of an event: [`Nanos::MAX`] stands for none.
 const LAST: Nanos = Nanos(u64::MAX - 1);
 
@@ -220,7 +231,8 @@ fn run_to_completion<const PLAIN: bool>(
     completions: &mut Vec<Completion>,
 ) -> Nanos {
     let before = completions.len();
-    let mut watch = LivelockWatch::new(before);
+    // Made when it is needed, after a million events.
+    let mut watch = None;
     let last = limit.min(LAST);
     loop {
         for _ in 0..LivelockWatch::BETWEEN_LOOKS {
@@ -233,6 +245,7 @@ fn run_to_completion<const PLAIN: bool>(
                 return at;
             }
         }
+        let watch = watch.get_or_insert_with(|| LivelockWatch::new(before));
         watch.look(before, ssd.host.worked_on(&ssd.context.commands), ssd.context.size.units);
     }
 }

@@ -104,13 +104,26 @@ impl EventTree {
     )]
     #[inline(always)]
     pub fn set(&mut self, source: u32, at: Nanos) {
-        debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let key = if at <= self.horizon {
             at.0 << self.bits | u64::from(source)
         } else {
             assert!(at == Nanos::MAX, "an event at {at} lies beyond the horizon of {}", self.horizon);
             u64::MAX
         };
+        self.set_key(source, key);
+    }
+
+    /// Takes the event of `source` away.
+    #[allow(clippy::inline_always, reason = "as EventTree::set")]
+    #[inline(always)]
+    pub fn clear(&mut self, source: u32) {
+        self.set_key(source, u64::MAX);
+    }
+
+    #[allow(clippy::inline_always, reason = "as EventTree::set")]
+    #[inline(always)]
+    fn set_key(&mut self, source: u32, key: u64) {
+        debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let nodes = self.nodes.as_mut_slice();
         let least = if let Some(nodes) = nodes.as_mut_array::<SMALL>() {
             set_in_tree(nodes, source, key)

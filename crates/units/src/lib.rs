@@ -5,6 +5,7 @@
 mod address;
 mod bytes;
 mod count;
+mod drained_queue;
 pub mod event_tree;
 mod few;
 mod index_type;
@@ -27,6 +28,7 @@ pub use address::{
 };
 pub use bytes::Bytes;
 pub use count::{to_count, to_length};
+pub use drained_queue::DrainedQueue;
 pub use few::count_few;
 pub use index_vec::{Idx, IndexVec};
 pub use list_map::ListMap;

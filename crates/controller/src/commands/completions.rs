@@ -1,7 +1,7 @@
 //! Completions on their way to the host, in order of time.
 
 use outlast_device::{Completion, Outcome, Tag};
-use outlast_units::Nanos;
+use outlast_units::{DrainedQueue, Nanos};
 use std::collections::VecDeque;
 
 /// Completions that have not been handed out.
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub struct Completions {
     /// Those of reads, whose data goes out over the link or is ready later, and the others; each in order of time.
     linked: VecDeque<Completion>,
-    direct: VecDeque<Completion>,
+    direct: DrainedQueue<Completion>,
     /// What the way to the host takes, and those on it, with the times at which the host has them: in order.
     #[persist(fixed)]
     takes: Nanos,
@@ -21,8 +21,8 @@ pub struct Completions {
 impl Completions {
     /// `takes`: the time from a completion until the host knows of it.
     pub fn new(takes: Nanos) -> Self {
-        let (linked, direct, going) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Self { linked, direct, takes, going, next: Nanos::MAX }
+        let (linked, going) = (VecDeque::new(), VecDeque::new());
+        Self { linked, direct: DrainedQueue::default(), takes, going, next: Nanos::MAX }
     }
 
     /// When the first completion is due, or the host has one.
@@ -38,7 +38,7 @@ impl Completions {
 
     /// All that have not been handed out.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Completion> {
-        self.linked.iter().chain(&self.direct).chain(&self.going)
+        self.linked.iter().chain(self.direct.as_slice()).chain(&self.going)
     }
 
     /// How many are on their way to the host.
@@ -69,11 +69,11 @@ impl Completions {
     #[inline]
     pub fn push(&mut self, completion: Completion) {
         debug_assert!(
-            self.direct.back().is_none_or(|last| last.at <= completion.at),
+            self.direct.as_slice().last().is_none_or(|last| last.at <= completion.at),
             "completions without data come in order of time"
         );
         self.next = self.next.min(completion.at);
-        self.direct.push_back(completion);
+        self.direct.push(completion);
     }
 
     /// A completion that is due when its data has been sent or is ready.
@@ -91,7 +91,8 @@ impl Completions {
     }
 
     /// Moves the first completion, due or not, to the end of `to`; returns its time and tag. Of equal times one without data is first.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each command, in the frame of its event")]
+    #[inline(always)]
     pub fn hand_out(&mut self, to: &mut Vec<Completion>) -> Option<(Nanos, Tag)> {
         if !self.linked.is_empty() {
             let completion = self.pop_of_both()?;
@@ -99,20 +100,26 @@ impl Completions {
             return Some((completion.at, completion.tag));
         }
         // Copied once, from queue to list.
-        let first = self.direct.front()?;
+        let first = self.direct.first()?;
         let (at, tag) = (first.at, first.tag);
-        to.push(*first);
-        self.direct.pop_front();
-        self.next = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+        to.extend_from_slice(std::slice::from_ref(first));
+        self.pass_direct();
         Some((at, tag))
+    }
+
+    /// Drops the first completion without data, where there is none with data.
+    #[inline]
+    fn pass_direct(&mut self) {
+        self.direct.pass();
+        self.next = self.direct.first().map_or(Nanos::MAX, |completion| completion.at);
     }
 
     /// The first completion, due or not; of equal times one without data.
     #[inline]
     pub fn pop(&mut self) -> Option<Completion> {
         if self.linked.is_empty() {
-            let completion = self.direct.pop_front()?;
-            self.next = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
+            let completion = *self.direct.first()?;
+            self.pass_direct();
             return Some(completion);
         }
         self.pop_of_both()
@@ -121,12 +128,10 @@ impl Completions {
     /// [`Completions::pop`] where there are some with data.
     #[inline(never)]
     fn pop_of_both(&mut self) -> Option<Completion> {
-        let linked = self.linked.front().map_or(Nanos::MAX, |completion| completion.at);
-        let direct = self.direct.front().map_or(Nanos::MAX, |completion| completion.at);
-        let queue = if direct <= linked { &mut self.direct } else { &mut self.linked };
-        let completion = queue.pop_front()?;
-        let next = queue.front().map_or(Nanos::MAX, |completion| completion.at);
-        self.next = next.min(linked.max(direct));
+        let time = |first: Option<&Completion>| first.map_or(Nanos::MAX, |completion| completion.at);
+        let is_direct = time(self.direct.first()) <= time(self.linked.front());
+        let completion = if is_direct { self.direct.pop()? } else { self.linked.pop_front()? };
+        self.next = time(self.direct.first()).min(time(self.linked.front()));
         debug_assert!(self.next >= completion.at, "completions are handed out in order of time");
         Some(completion)
     }
@@ -142,12 +147,8 @@ impl Completions {
                 going.into_iter().partition(|own| own.at <= now);
             self.going = heard;
             self.look();
-            return unheard
-                .into_iter()
-                .chain(direct)
-                .chain(linked)
-                .map(|completion| completion.tag)
-                .collect();
+            let cut = unheard.iter().chain(direct.as_slice()).chain(&linked);
+            return cut.map(|completion| completion.tag).collect();
         }
         let crossing = std::mem::take(&mut self.linked);
         let (done, crossing): (VecDeque<_>, VecDeque<_>) =
@@ -161,8 +162,11 @@ impl Completions {
     pub fn abort(&mut self, now: Nanos, tags: &[Tag]) {
         let end = |&tag| Completion::new(now, tag, Outcome::Aborted);
         // What has failed does not set out: the host sees that nobody answers.
-        let queue = if self.take_time() { &mut self.going } else { &mut self.direct };
-        queue.extend(tags.iter().map(end));
+        if self.take_time() {
+            self.going.extend(tags.iter().map(end));
+        } else {
+            self.direct.extend(tags.iter().map(end));
+        }
         self.look();
     }
 
@@ -172,8 +176,9 @@ impl Completions {
     }
 
     fn look(&mut self) {
-        let first = |queue: &VecDeque<Completion>| queue.front().map_or(Nanos::MAX, |own| own.at);
-        self.next = first(&self.direct).min(first(&self.linked)).min(first(&self.going));
+        let firsts = [self.direct.first(), self.linked.front(), self.going.front()];
+        let at = firsts.into_iter().flatten().map(|first| first.at).min();
+        self.next = at.unwrap_or(Nanos::MAX);
     }
 }
 

@@ -62,7 +62,8 @@ impl HostCommands {
     }
 
     /// All parts of `request` are done: its completion is due now, or when its data has left over the link or is ready.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each command, in the frame of its last part's end")]
+    #[inline(always)]
     pub fn complete(&mut self, now: Nanos, request: &Request) {
         let Request { command, tag, ready, outcome, .. } = *request;
         if command.op == Op::Read && (self.link.is_there() || ready > now) {

@@ -208,16 +208,24 @@ pub struct Life {
 }
 
 impl Life {
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each command, in the frame of its last part's end")]
+    #[inline(always)]
     pub fn count(&mut self, command: &Command, outcome: Outcome) {
         if !matches!(outcome, Outcome::Ok) {
-            self.errors += 1;
-            self.media_errors += u64::from(outcome == Outcome::MediumError);
+            self.count_failed(outcome);
         } else if matches!(command.op, Op::Read | Op::Write) {
             self.add(command.op as usize, command.sectors);
         } else if command.op == Op::Append {
             self.add(Op::Write as usize, command.sectors);
         }
+    }
+
+    // Out of line, so that the kind of an outcome is not worked out for commands that succeed.
+    #[cold]
+    #[inline(never)]
+    fn count_failed(&mut self, outcome: Outcome) {
+        self.errors += 1;
+        self.media_errors += u64::from(outcome == Outcome::MediumError);
     }
 
     #[inline]

@@ -139,7 +139,8 @@ impl CoreContext {
     }
 
     /// Completes a request, of a drive with zones where `ZONED`: there it is passed on as a whole, and so is kept in memory.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each command, in the frame of its last part's end")]
+    #[inline(always)]
     fn complete<const ZONED: bool>(&mut self, now: Nanos, id: HostRequestId, request: &Request) {
         self.commands.life.count(&request.command, request.outcome);
         self.note(move |ledger| ledger.is_done(now, id));

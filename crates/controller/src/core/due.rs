@@ -3,7 +3,7 @@
 use crate::core::Effect;
 use crate::op::InternalTask;
 use outlast_flash::TaskReadQuery;
-use outlast_units::{CoreId, DieId};
+use outlast_units::{CoreId, DieId, DrainedQueue};
 use std::collections::VecDeque;
 
 /// Something that an event may have made due on a flash core; in the order in which it is looked at.
@@ -95,53 +95,13 @@ impl Dirty {
     }
 }
 
-/// A queue, first come first: a list that begins anew at its end, so that taking the first moves nothing.
-#[derive(Clone, Debug, outlast_persist::Persist)]
-struct Turns<T> {
-    items: Vec<T>,
-    taken: usize,
-}
-
-impl<T> Default for Turns<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), taken: 0 }
-    }
-}
-
-impl<T: Copy> Turns<T> {
-    fn left(&self) -> usize {
-        self.items.len() - self.taken
-    }
-
-    #[inline]
-    fn first(&self) -> Option<T> {
-        self.items.get(self.taken).copied()
-    }
-
-    #[inline]
-    fn push(&mut self, item: T) {
-        self.items.push(item);
-    }
-
-    /// The first has had its turn.
-    #[inline]
-    fn pass(&mut self) {
-        debug_assert!(self.taken < self.items.len(), "nothing waits for its turn");
-        self.taken += 1;
-        if self.taken == self.items.len() {
-            self.items.clear();
-            self.taken = 0;
-        }
-    }
-}
-
 /// Work that is due over the drive.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(crate) struct Unsettled {
     /// The flash cores of which something is due, in the order in which they came to it.
-    cores: Turns<CoreId>,
+    cores: DrainedQueue<CoreId>,
     /// Questions of idle dies about reads that turned out to be stale: they look again when it is known what comes of that.
-    asks: Turns<(DieId, TaskReadQuery)>,
+    asks: DrainedQueue<(DieId, TaskReadQuery)>,
     /// Effects that the drive is to apply.
     #[persist(skip)]
     effects: VecDeque<Effect>,
@@ -161,8 +121,8 @@ impl Unsettled {
     pub(crate) fn is_empty(&self) -> bool {
         debug_assert!(
             self.pending as usize
-                == self.cores.left()
-                    + self.asks.left()
+                == self.cores.len()
+                    + self.asks.len()
                     + self.effects.len()
                     + usize::from(self.leave)
                     + usize::from(self.command),
@@ -189,10 +149,7 @@ impl Unsettled {
     #[inline]
     fn list(&mut self, core: CoreId, dirty: &mut Dirty) {
         if !dirty.listed {
-            debug_assert!(
-                !self.cores.items[self.cores.taken..].contains(&core),
-                "core {core} is listed twice"
-            );
+            debug_assert!(!self.cores.as_slice().contains(&core), "core {core} is listed twice");
             dirty.listed = true;
             self.pending += 1;
             self.cores.push(core);
@@ -260,16 +217,15 @@ impl Unsettled {
     /// The next die that looks again, when nothing is due on any core.
     #[inline]
     pub(crate) fn take_ask(&mut self) -> Option<(DieId, TaskReadQuery)> {
-        let first = self.asks.first()?;
+        let first = self.asks.pop()?;
         self.pending -= 1;
-        self.asks.pass();
         Some(first)
     }
 
     /// The first core of which something is due.
     #[inline]
     pub(crate) fn first(&self) -> Option<CoreId> {
-        self.cores.first()
+        self.cores.first().copied()
     }
 
     /// Takes what is looked at next on the first core, of which `dirty` says what is due; with nothing left, the next core is the first.

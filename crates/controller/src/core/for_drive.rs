@@ -141,6 +141,7 @@ impl CoreContext {
     }
 
     /// The next die that may start an internal operation since one has ended, or relocated data has left the buffer.
+    #[inline]
     pub fn take_waiting_die(&mut self) -> Option<DieId> {
         let (internal, waiting) = (self.flash.internal_operations(), self.flash.dies_waiting());
         if self.unsettled.take_leave(internal, waiting) { self.flash.take_waiting_die() } else { None }

@@ -148,7 +148,8 @@ impl FlashCore {
     }
 
     /// The host writes or trims the unit `page`.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a comparison, mostly, for every unit that is written")]
+    #[inline(always)]
     pub fn forget_read(&mut self, page: Lpn) {
         if let Some(cache) = &mut self.read_cache {
             cache.remove(page);

@@ -116,19 +116,19 @@ impl RunState {
         self.issued.len() - self.free_tags.len()
     }
 
-    /// Takes a free tag for a command; `issued` is `None` for a request beside the workload.
+    /// Takes a free tag for a command; `issued` gives `None` for a request beside the workload, and is called where its result is kept.
     #[allow(
         clippy::inline_always,
         reason = "once for each request; what a run does not use of it costs nothing"
     )]
     #[inline(always)]
-    pub(super) fn tag(&mut self, issued: Option<IssuedCommand>) -> u32 {
+    pub(super) fn tag(&mut self, issued: impl FnOnce() -> Option<IssuedCommand>) -> u32 {
         // Free tags are used first, so there are never more than commands were in flight at once.
         if let Some(tag) = self.free_tags.pop() {
-            self.issued[tag as usize] = issued;
+            self.issued[tag as usize] = issued();
             tag
         } else {
-            self.issued.push(issued);
+            self.issued.push(issued());
             (self.issued.len() - 1) as u32
         }
     }
@@ -160,7 +160,7 @@ impl RunState {
     /// Takes a tag for a request beside the workload, submitted now.
     pub(super) fn extra_tag(&mut self) -> u32 {
         self.extra = Some(ExtraRequest { submitted: self.clock, completed: None });
-        let tag = self.tag(None);
+        let tag = self.tag(|| None);
         if let Some(schedule) = &mut self.schedule {
             // The table of jobs by tag has no gaps; the job named here is never read.
             schedule.issued(0, tag);

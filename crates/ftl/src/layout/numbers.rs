@@ -113,7 +113,8 @@ impl SlotLayout {
     }
 
     /// Place of program unit `pu`, and its superpage, numbered over the core.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "two multiplications for every operation of flash")]
+    #[inline(always)]
     pub fn place_and_group(&self, pu: Pu) -> (PuPlace, Group) {
         let (group, position) = self.by_lane.divide(pu.0);
         let (superblock, superpage) = self.by_superpage.divide(group);

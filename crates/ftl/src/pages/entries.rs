@@ -269,7 +269,8 @@ impl PageTable {
 
     /// Moves the units in those slots of a superblock from `first` on that are set in `moved`, all valid, to the slots of superblock `into` from
     /// `to` on, at the frontier of a stream, which is then to be set on.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ftl::relocate_units")]
+    #[inline(always)]
     pub(crate) fn move_units(
         &mut self,
         space: &mut FlashSpace,

@@ -12,7 +12,8 @@ use outlast_units::{Ppn, Pu, PuWithin, Stream, to_count};
 
 impl FlashSpace {
     /// True if `stream` can take another unit now.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a comparison, mostly, for every unit that is written")]
+    #[inline(always)]
     pub fn can_take(&self, stream: Stream, translation: &impl Translation) -> bool {
         !self.frontiers[stream].is_full() || self.may_open(stream, translation)
     }
@@ -47,7 +48,8 @@ impl FlashSpace {
     }
 
     /// Takes the next slot of `stream`.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for every unit that is written")]
+    #[inline(always)]
     pub fn take_slot(&mut self, stream: Stream, translation: &mut impl Translation) -> WrittenSlot {
         if self.frontiers[stream].is_full() {
             self.open_superblock(stream, translation);

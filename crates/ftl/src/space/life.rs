@@ -72,7 +72,8 @@ impl FlashSpace {
     }
 
     /// Counts a unit put into the open superblock of `stream` as valid.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for every unit that is written")]
+    #[inline(always)]
     pub fn add_valid(&mut self, stream: Stream) {
         self.pus.superblocks.add_valid(self.frontiers[stream].superblock());
     }
@@ -228,7 +229,8 @@ impl FlashSpace {
     }
 
     /// Marks the unit in `slot` as stale.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for every unit that is overwritten")]
+    #[inline(always)]
     pub fn invalidate(&mut self, slot: Ppn) {
         self.pus.superblocks.remove_valid(self.pus.layout.superblock_of(slot));
         if let Some(contents) = &mut self.contents.bytes {

@@ -55,8 +55,10 @@ impl Ssd {
     fn act<const BARE: bool>(&mut self, now: Nanos, core: CoreId, op: HostOp, work: UnitWork) {
         match op {
             HostOp::Read if !BARE && self.context.zones.is_some() && self.reads_area(now, core, work) => {}
-            HostOp::Read => self.cores[core].read_unit::<BARE>(now, &mut self.context, work),
-            HostOp::Write | HostOp::Append => self.write_unit::<BARE>(now, core, work),
+            HostOp::Read if BARE => self.cores[core].read_unit::<true>(now, &mut self.context, work),
+            HostOp::Read => read_apart(self, now, core, work),
+            HostOp::Write if BARE => self.write_unit::<true>(now, core, work),
+            HostOp::Write | HostOp::Append => write_apart(self, now, core, work),
             HostOp::Trim => {
                 // A unit trimmed in part keeps its data: deallocation is advice (NVMe 2.0, Dataset Management).
                 if u32::from(work.sectors) == self.context.size.sectors_per_unit {
@@ -90,7 +92,8 @@ impl Ssd {
     }
 
     /// The stream of a unit that the host writes.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ssd::queue_write")]
+    #[inline(always)]
     pub(crate) fn stream_of_write(&self, core: CoreId, work: UnitWork) -> Stream {
         let command = self.context.commands.requests.command(work.request);
         let class = match &self.classifier {
@@ -100,6 +103,8 @@ impl Ssd {
         self.cores[core].ftl().streams().host(command.placement.0, class)
     }
 
+    #[allow(clippy::inline_always, reason = "the way of every write of a unit")]
+    #[inline(always)]
     fn write_unit<const BARE: bool>(&mut self, now: Nanos, core: CoreId, work: UnitWork) {
         if !BARE && self.context.zones.is_some() && self.enters_area(now, core, work) {
             return;
@@ -251,22 +256,19 @@ impl Ssd {
     }
 
     /// `write` enters the buffer of core `core`, unless what it completes is lost, of a move out of date, or goes to another reclaim group.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Ssd::queue_write")]
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, core: CoreId, write: WaitingWrite) {
         debug_assert!(self.cores[core].may_enter(now, &write), "a write enters for which there is no room");
         self.cores[core].unblock(now, &mut self.context);
         let is_whole = u32::from(write.work.sectors) == self.context.size.sectors_per_unit;
-        let mut unit = None;
         // Where a write is whole and all that the checks look for is absent there is nothing to do before it enters.
-        if !is_whole
-            || self.context.homes.is_some()
-            || self.context.heeds_writes()
-            || self.context.config.bytes
-        {
-            let ControlFlow::Continue(content) = self.prepare_entry(now, core, write.work) else { return };
-            unit = content;
+        if is_whole && self.context.homes.is_none() && !self.context.heeds_writes() {
+            self.cores[core].enter::<true>(now, &mut self.context, write, None);
+        } else {
+            let ControlFlow::Continue(unit) = self.prepare_entry(now, core, write.work) else { return };
+            enter_apart(self, now, core, (write, unit));
         }
-        self.cores[core].enter(now, &mut self.context, write, unit);
         if self.handles.has_limit() {
             self.note_unit(now, core, write.stream);
         }
@@ -332,4 +334,22 @@ impl Ssd {
         self.context.commands.flushes.bar(request);
         self.context.end_barriers(now);
     }
+}
+
+/// [`FlashCore::read_unit`](outlast_controller::FlashCore::read_unit) of units that are not all of a command, or of a drive where they pass something.
+#[inline(never)]
+fn read_apart(ssd: &mut Ssd, now: Nanos, core: CoreId, work: UnitWork) {
+    ssd.cores[core].read_unit::<false>(now, &mut ssd.context, work);
+}
+
+/// [`Ssd::write_unit`], as [`read_apart`].
+#[inline(never)]
+fn write_apart(ssd: &mut Ssd, now: Nanos, core: CoreId, work: UnitWork) {
+    ssd.write_unit::<false>(now, core, work);
+}
+
+/// [`FlashCore::enter`](outlast_controller::FlashCore::enter) of a write that something heeds.
+#[inline(never)]
+fn enter_apart(ssd: &mut Ssd, now: Nanos, core: CoreId, (write, unit): (WaitingWrite, Option<UnitBytes>)) {
+    ssd.cores[core].enter::<false>(now, &mut ssd.context, write, unit);
 }

@@ -70,7 +70,8 @@ impl Buffer {
     }
 
     /// True if `write` may enter now, beside what `tasks` have under way.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as FlashCore::may_enter")]
+    #[inline(always)]
     pub(crate) fn admits(&self, now: Nanos, write: WaitingWrite, ftl: &Ftl, tasks: &Tasks) -> bool {
         let leaves_room = || tasks.leaves_room(ftl, write.stream);
         self.held < self.capacity

@@ -6,7 +6,8 @@ use outlast_units::Nanos;
 
 impl FlashCore {
     /// Collection has dealt with `units` units of its victim: the host may write its share.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each read of collection")]
+    #[inline(always)]
     pub(in crate::core) fn grant_credit(&mut self, now: Nanos, units: u32) {
         let FlashCore { ftl, tasks, buffer, .. } = self;
         if tasks.runs(InternalTask::Gc) {

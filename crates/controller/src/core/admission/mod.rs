@@ -187,9 +187,11 @@ impl FlashCore {
         self.may_admit(now, *write) || self.may_coalesce(write)
     }
 
-    /// `write` enters the buffer, with the whole unit's content where bytes are kept.
-    #[inline]
-    pub fn enter(
+    /// `write` enters the buffer, with the whole unit's content where bytes are kept; where `UNHEEDED`, in a drive in which [nothing heeds
+    /// writes](CoreContext::heeds_writes).
+    #[allow(clippy::inline_always, reason = "as FlashCore::may_enter")]
+    #[inline(always)]
+    pub fn enter<const UNHEEDED: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
@@ -198,7 +200,8 @@ impl FlashCore {
     ) {
         let WaitingWrite { work, stream } = write;
         context.counters.host_bytes_written += u64::from(work.sectors) * SECTOR_BYTES;
-        if context.heeds_writes
+        if !UNHEEDED
+            && context.heeds_writes
             && let Some(older) = self.ftl.replaceable(work.lpn)
         {
             debug_assert!(work.sectors != 0, "a unit moves to where the host has written it anew");
@@ -210,7 +213,8 @@ impl FlashCore {
     }
 
     /// The unit of `work` gets a slot at the frontier of `stream`; a program unit that is full is programmed.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as FlashCore::may_enter")]
+    #[inline(always)]
     fn append(
         &mut self,
         now: Nanos,
@@ -233,7 +237,7 @@ impl FlashCore {
             let units = self.ftl.layout().units_per_pu();
             self.program_host(now, context, pu, units);
             self.program_parity(now, context, stream);
-            self.make_due(context, Due::Collect);
+            context.unsettled.add(self.id, &mut self.dirty, Due::Collect);
         }
     }
 

@@ -46,7 +46,8 @@ impl FlashCore {
             let comes = self.next_to_copy(context, task, to.local_die).is_some_and(|(_, own)| own == to);
             return if comes && to.local_die != local { OnChip::Waits } else { OnChip::Reads };
         }
-        let NextRead::Read { pu, place, mask } = self.tasks.next_read(task, local, &self.ftl, true) else {
+        let NextRead::Read { pu, place, mask, .. } = self.tasks.next_read(task, local, &self.ftl, true)
+        else {
             return OnChip::Waits;
         };
         debug_assert_eq!(pu, from, "another program unit is next");

@@ -61,8 +61,9 @@ pub(crate) enum NextRead {
         pu: Pu,
         /// Its place on the die.
         place: BlockRow,
-        /// Its valid units, a bit each.
+        /// Its valid units, a bit each, and their number.
         mask: u64,
+        units: u32,
     },
     /// Nothing, as the rest that was listed has become stale; with that the victim has been moved.
     Stale,
@@ -207,8 +208,9 @@ impl Tasks {
             ftl.touch_owners(ftl.layout().pu_at(victim.superblock, next));
         }
         // Room is kept from the start of the read, so that data read always has a place to go.
-        self.relocating += count_few(mask);
-        NextRead::Read { pu, place: place_within(ftl, victim.superblock, within), mask }
+        let units = count_few(mask);
+        self.relocating += units;
+        NextRead::Read { pu, place: place_within(ftl, victim.superblock, within), mask, units }
     }
 
     /// [`Tasks::next_read`] where one may start and the host has overwritten all of the piece that was next. That may have been the last of the

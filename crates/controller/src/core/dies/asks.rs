@@ -18,10 +18,14 @@ impl FlashCore {
         die: DieId,
         next: DieStep,
     ) {
+        // Asked first: it is what most come to.
+        if matches!(next, DieStep::Nothing) {
+            return;
+        }
         match next {
             DieStep::Asks(ask) => self.answer(now, context, die, ask),
             DieStep::Sensing(pages) => self.sensing(now, context, die, pages, None),
-            _ if PLAIN => debug_assert!(matches!(next, DieStep::Nothing), "a plain room comes to {next:?}"),
+            _ if PLAIN => debug_assert!(false, "a plain room comes to {next:?}"),
             DieStep::Nothing => {}
             DieStep::SensingBeside(_) | DieStep::PlaneFree => self.follow_on(now, context, die, next),
         }
@@ -107,13 +111,14 @@ impl FlashCore {
                 context.unsettled.add_ask(die, ask);
                 return;
             }
-            NextRead::Read { pu, place, mask } => {
+            NextRead::Read { pu, place, mask, units } => {
                 let cost = context.config.controller.relocation_cost;
                 if cost != Nanos::ZERO {
-                    cpu.occupy(now, Nanos(cost.0 * u64::from(mask.count_ones())));
+                    cpu.occupy(now, Nanos(cost.0 * u64::from(units)));
                 }
                 let (tag, mode) = (Purpose::relocation_read(ask.task(), pu), place.mode);
-                let next = context.flash.give_read(now, die, ask, FlashOp::read(place, mask, tag));
+                let next =
+                    context.flash.give_read(now, die, ask, FlashOp::read_counted(place, (mask, units), tag));
                 return match next {
                     DieStep::Sensing(pages) => {
                         let cause = OpKind::RelocationRead.cause_in(ask.task(), mode);

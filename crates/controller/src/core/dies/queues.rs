@@ -130,7 +130,9 @@ impl FlashCore {
     #[allow(clippy::inline_always, reason = "as Flash::wake_of")]
     #[inline(always)]
     pub fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        let next = context.flash.wake_of::<PLAIN>(now, die, |_| self.demand());
+        // Asked before it is needed: as a part of this frame it costs less than a call.
+        let demand = self.demand();
+        let next = context.flash.wake_of::<PLAIN>(now, die, |_| demand);
         self.follow::<PLAIN>(now, context, die, next);
     }
 
@@ -143,7 +145,8 @@ impl FlashCore {
 
 impl CoreContext {
     /// The tag of `op`, of which a record is kept where a tag does not say it all.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "most fields of the operation are known where it is called")]
+    #[inline(always)]
     fn tag_of(&mut self, op: &Op) -> Purpose {
         if op.fits_a_tag() {
             return op.tag();

@@ -6,7 +6,7 @@ fn what_is_due_comes_in_its_order_and_what_follows_comes_after_what_it_led_to() 
     unsettled.add_then(CoreId(3), &mut dirty, Due::GcVictim);
     unsettled.add(CoreId(3), &mut dirty, Due::Admit);
     unsettled.add(CoreId(3), &mut dirty, Due::Collect);
-    assert_eq!(unsettled.cores.items, [CoreId(3)], "a core is listed once");
+    assert_eq!(unsettled.cores.as_slice(), [CoreId(3)], "a core is listed once");
     let mut seen = Vec::new();
     while let Some(due) = unsettled.take(&mut dirty) {
         seen.push(due);

@@ -17,7 +17,8 @@ use outlast_units::{Nanos, Pu, Stream};
 
 impl FlashCore {
     /// Programs `pu`, full or filled up, with `units` units of the host's data; where writes coalesce, when its turn comes.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     pub(crate) fn program_host(&mut self, now: Nanos, context: &mut CoreContext, pu: Pu, units: u32) {
         if self.ftl.coalesces() {
             return self.hold_back(now, context, pu, units);
@@ -27,7 +28,8 @@ impl FlashCore {
     }
 
     /// [`Ssd::program_host`] as a part of a flush epoch that has not ended.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     pub(crate) fn program_host_in(
         &mut self,
         now: Nanos,

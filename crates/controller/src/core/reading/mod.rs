@@ -26,7 +26,8 @@ impl FlashCore {
 
     /// The host reads the unit of `work`, or a part of it; where `BARE`, nothing else by the same command, of a drive that
     /// [passes units](CoreContext::passes_units).
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the way of every read of a unit")]
+    #[inline(always)]
     pub fn read_unit<const BARE: bool>(&mut self, now: Nanos, context: &mut CoreContext, work: UnitWork) {
         let ftl = &self.ftl;
         let slot = ftl.lookup(work.lpn);

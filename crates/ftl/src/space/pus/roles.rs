@@ -15,7 +15,8 @@ impl PuStates {
     }
 
     /// True if a slot's program unit is on flash, not still in the buffer.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "a comparison, mostly, for every unit that is read")]
+    #[inline(always)]
     pub fn is_programmed(&self, slot: Ppn) -> bool {
         self.superblocks.to_come(self.layout.superblock_of(slot)) == 0 || {
             let (pu, _) = self.layout.pu_of(slot);
