@@ -150,6 +150,16 @@ impl FlashDie {
         self.tasks != 0 || !self.collection.is_empty() || !self.background.is_empty()
     }
 
+    /// True if it is idle, and nothing waits for it.
+    #[inline]
+    pub(crate) fn has_nothing_to_do(&self) -> bool {
+        self.phase == DiePhase::Idle
+            && self.suspended.is_none()
+            && self.reads.is_empty()
+            && self.programs.is_empty()
+            && !self.has_internal_work()
+    }
+
     /// Resets the count of operations that went before internal work, which has begun for reason `reason`.
     #[inline]
     pub(crate) fn reset_passed_over(&mut self, reason: TurnReason) {

@@ -28,6 +28,9 @@ impl<T: Copy> Flash<T> {
         let Self { dies, context } = self;
         let state = &mut dies[die];
         let op = context.ops.insert(op);
+        if queue == DieQueue::Reads && context.plain && !context.gathering && state.has_nothing_to_do() {
+            return context.start_only_read(now, die, state, op, demands);
+        }
         state.list(queue).push(&mut context.ops, op);
         if !context.plain {
             context.update_accounts(move |accounts| accounts.add_op(now, die, op, kind, queue));
