@@ -56,8 +56,8 @@ pub(crate) struct GroupLayout {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupPlace {
     group: GroupIndex,
-    /// The group's stripe within the period of a placement.
-    phase: usize,
+    /// Where the columns of the group's roles begin in the table of a placement.
+    first: usize,
     /// True if it follows the shift's target.
     moved: bool,
 }
@@ -114,36 +114,24 @@ impl GroupLayout {
         match &self.map {
             GroupMap::Striped(striped) => {
                 let moved = striped.shift.as_ref().is_some_and(|shift| target || shift.is_moved(group));
-                GroupPlace { group, phase: striped.now.phase(group.0), moved }
+                GroupPlace { group, first: striped.now.first_entry(group.0), moved }
             }
-            GroupMap::Copies { .. } => GroupPlace { group, phase: 0, moved: false },
+            GroupMap::Copies { .. } => GroupPlace { group, first: 0, moved: false },
         }
     }
 
     /// Column of a role of the group at `place`, and the first of its sectors there.
     #[inline]
     pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
-        let group = place.group.0;
         match &self.map {
             GroupMap::Striped(striped) => {
-                let placement = match &striped.shift {
-                    Some(shift) if place.moved => &shift.target,
-                    _ => &striped.now,
-                };
-                (ColumnIndex(placement.columns_at(place.phase)[role]), group * self.chunk)
+                let target = if place.moved { striped.shift.as_ref() } else { None };
+                let placement = target.map_or(&striped.now, |shift| &shift.target);
+                (ColumnIndex(placement.column_at(place.first + role)), place.group.0 * self.chunk)
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {
-                let copy = role as u64;
-                let (column, row) = match layout {
-                    CopyLayout::Near => {
-                        let place = group * copies + copy;
-                        (place % columns, place / columns)
-                    }
-                    // Copy `c` lies in the `c`-th part of each member, shifted by `c` columns.
-                    CopyLayout::Far => ((group + copy) % columns, group / columns + copy * far_rows),
-                    // Each row of groups is followed by its copies, each shifted by one column.
-                    CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
-                };
+                let (column, row) =
+                    place_of_copy(layout, place.group.0, role as u64, (columns, copies, far_rows));
                 (ColumnIndex(column_number(to_length(column))), row * self.chunk)
             }
         }
@@ -230,6 +218,26 @@ impl GroupLayout {
     #[inline]
     pub(crate) fn pieces(&self, first: u64, sectors: u64, banded: bool) -> GroupPieces {
         GroupPieces::new(self.chunk, self.data as u64, first, sectors, banded)
+    }
+}
+
+/// Column of copy `copy` of group `group`, and its row of chunks there; `sizes`: columns, copies, and rows of a part of a member.
+#[inline(never)]
+fn place_of_copy(
+    layout: CopyLayout,
+    group: u64,
+    copy: u64,
+    (columns, copies, far_rows): (u64, u64, u64),
+) -> (u64, u64) {
+    match layout {
+        CopyLayout::Near => {
+            let place = group * copies + copy;
+            (place % columns, place / columns)
+        }
+        // Copy `c` lies in the `c`-th part of each member, shifted by `c` columns.
+        CopyLayout::Far => ((group + copy) % columns, group / columns + copy * far_rows),
+        // Each row of groups is followed by its copies, each shifted by one column.
+        CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
     }
 }
 

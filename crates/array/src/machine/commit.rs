@@ -170,12 +170,25 @@ impl<D: Device> Array<D> {
     }
 
     /// Ends a part of a commit; after the last one, writes the next run or finishes the operation.
+    #[inline]
     pub(super) fn finish_commit_part(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0, "each write of an operation ends once");
         op.left -= 1;
+        if op.left == 0 {
+            if op.repairs.is_empty() {
+                self.finish_commit(now, index);
+            } else {
+                self.write_next_run(now, index);
+            }
+        }
+    }
+
+    /// Writes the next run of an operation that writes one by one; finishes the operation if no member takes what remains.
+    #[cold]
+    #[inline(never)]
+    fn write_next_run(&mut self, now: Nanos, index: GroupOpId) {
         while self.flight.ops[index].left == 0 {
-            // The runs that remain of an operation that writes one by one.
             let op = &mut self.flight.ops[index];
             if op.repairs.is_empty() {
                 self.finish_commit(now, index);

@@ -3,7 +3,7 @@
 use super::Array;
 use crate::member_command::{MemberCommand, MemberCommandKind};
 use crate::op::{GroupOpKind, WriteMethod};
-use outlast_device::{Completion, Device, LatencyCause, Outcome, Tag};
+use outlast_device::{Device, LatencyCause, Outcome, Tag};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
@@ -64,10 +64,13 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Handles `completions` of members as `member_done` does, and accounts for each.
+    /// Handles the completions of members in the buffer as `member_done` does, and accounts for each.
     #[cold]
-    pub(super) fn account_completions(&mut self, now: Nanos, completions: &[Completion]) {
-        for completion in completions {
+    #[inline(never)]
+    pub(super) fn account_completions(&mut self, now: Nanos) {
+        // Taken out for the loop, since the handlers borrow the array.
+        let completions = std::mem::take(&mut self.buffer);
+        for completion in &completions {
             let sub = self.flight.member_command(completion.tag);
             let part = self.flight.host_part_of(&sub);
             let is_background = part.is_none()
@@ -93,5 +96,6 @@ impl<D: Device> Array<D> {
                 accounts.recount_last(now, part, reported, LatencyCause::Degraded);
             }
         }
+        self.buffer = completions;
     }
 }

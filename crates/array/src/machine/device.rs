@@ -43,14 +43,7 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        loop {
-            let at = self.next_event();
-            // `MAX` means that nothing is due, even if `now` is `MAX`, too.
-            if at > now || at == Nanos::MAX {
-                break;
-            }
-            self.run_next_event(at, now);
-        }
+        while self.run_next_event(now) {}
         self.replies.take(now, completions, &mut self.accounts);
     }
 
@@ -61,11 +54,9 @@ impl<D: Device> Device for Array<D> {
                 self.replies.take(ready, completions, &mut self.accounts);
                 return ready;
             }
-            let at = self.next_event();
-            if at > limit || at == Nanos::MAX {
+            if !self.run_next_event(limit) {
                 return limit;
             }
-            self.run_next_event(at, limit);
         }
     }
 

@@ -14,9 +14,13 @@ impl<D: Device> Array<D> {
     /// members may leave while the operation waits, before anything is written. Returns true if the operation has ended.
     #[inline]
     pub(super) fn refuse_if_read_only(&mut self, now: Nanos, index: GroupOpId) -> bool {
-        if !self.read_only && !self.members.is_degraded() {
-            return false;
-        }
+        (self.read_only | self.members.is_degraded()) && self.refuse_if_needed(now, index)
+    }
+
+    /// See [`Array::refuse_if_read_only`]; for an array that lacks something.
+    #[cold]
+    #[inline(never)]
+    fn refuse_if_needed(&mut self, now: Nanos, index: GroupOpId) -> bool {
         let op = &self.flight.ops[index];
         if !matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim) {
             return false;
