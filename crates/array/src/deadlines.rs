@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
-/// The way down finds its member, and the first time of all others; of equal times the member with the smaller number comes first.
+/// The way down finds its member, and the way up from a member the first time of all others; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[persist(check)]
 pub(crate) struct DeadlineTree {
@@ -72,20 +72,30 @@ impl DeadlineTree {
         self.nodes[1]
     }
 
-    /// The member that does something first, and when the first of all others does.
+    /// The member that does something first.
     #[inline]
-    pub(crate) fn due(&self) -> (usize, Nanos) {
+    pub(crate) fn due(&self) -> usize {
         let first = self.nodes[1];
         // Pair `i` is what is below node `i`.
         let (pairs, _) = self.nodes.as_chunks::<2>();
-        let (mut node, mut others) = (1, Nanos::MAX);
-        while node < self.half {
-            let [left, right] = pairs[node];
-            let goes_right = left != first;
-            others = others.min(if goes_right { left } else { right });
-            node = 2 * node + usize::from(goes_right);
+        let pairs = &pairs[..self.half];
+        let mut node = 1;
+        while node < pairs.len() {
+            let [left, _] = pairs[node];
+            node = 2 * node + usize::from(left != first);
         }
-        (node - self.half, others)
+        node - self.half
+    }
+
+    /// When the first member other than `index` does something.
+    pub(crate) fn due_after(&self, index: usize) -> Nanos {
+        let (mut node, mut others) = (self.half + index, Nanos::MAX);
+        while node > 1 {
+            // `node ^ 1` is the neighbour.
+            others = others.min(self.nodes[node ^ 1]);
+            node /= 2;
+        }
+        others
     }
 
     /// Clears all times.
@@ -118,7 +128,7 @@ mod tests {
                     let first = plain.iter().position(|&at| at == least).unwrap();
                     let others = plain.iter().enumerate().filter(|&(own, _)| own != first);
                     let second = others.map(|(_, &at)| at).min().unwrap_or(Nanos::MAX);
-                    prop_assert_eq!(deadlines.due(), (first, second));
+                    prop_assert_eq!((deadlines.due(), deadlines.due_after(first)), (first, second));
                 }
                 for (own, &at) in plain.iter().enumerate() {
                     prop_assert_eq!(deadlines.get(own), at);

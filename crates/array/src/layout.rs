@@ -15,6 +15,7 @@ pub(crate) use shift::ParityShift;
 use crate::ids::{ColumnIndex, GroupIndex, column_number};
 use crate::placement::ParityPlacement;
 use crate::roles::first_roles;
+use groups::place_of_copy;
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, Shares};
 use outlast_units::{Bytes, SECTOR_BYTES, to_length};
@@ -218,26 +219,6 @@ impl GroupLayout {
     #[inline]
     pub(crate) fn pieces(&self, first: u64, sectors: u64, banded: bool) -> GroupPieces {
         GroupPieces::new(self.chunk, self.data as u64, first, sectors, banded)
-    }
-}
-
-/// Column of copy `copy` of group `group`, and its row of chunks there; `sizes`: columns, copies, and rows of a part of a member.
-#[inline(never)]
-fn place_of_copy(
-    layout: CopyLayout,
-    group: u64,
-    copy: u64,
-    (columns, copies, far_rows): (u64, u64, u64),
-) -> (u64, u64) {
-    match layout {
-        CopyLayout::Near => {
-            let place = group * copies + copy;
-            (place % columns, place / columns)
-        }
-        // Copy `c` lies in the `c`-th part of each member, shifted by `c` columns.
-        CopyLayout::Far => ((group + copy) % columns, group / columns + copy * far_rows),
-        // Each row of groups is followed by its copies, each shifted by one column.
-        CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
     }
 }
 

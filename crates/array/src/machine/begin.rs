@@ -10,44 +10,34 @@ use outlast_units::Nanos;
 impl<D: Device> Array<D> {
     /// Begins an operation by asking for its lock, and goes on if it gets it at once. Returns the operation's index.
     pub(super) fn start_op(&mut self, now: Nanos, op: GroupOp) -> GroupOpId {
-        // Passes and moves work on whole chunks; reads share their lock with other reads.
-        let whole = op.whole || matches!(op.kind, GroupOpKind::Transform | GroupOpKind::Verify { .. });
-        let rows = if whole { self.layout.whole_chunk() } else { op.rows };
-        let (group, shared) = (op.group, op.kind == GroupOpKind::Read);
         let index = self.flight.ops.insert(op);
-        let (lock, held) = self.flight.locks.acquire(group, rows, shared, index);
-        self.flight.ops[index].lock = Some(lock);
-        if held {
+        if self.take_lock(index) {
             self.begin_locked(now, index);
         }
         index
     }
 
+    /// Asks for the lock of a new operation; returns true if it gets it at once.
+    #[inline]
+    pub(super) fn take_lock(&mut self, index: GroupOpId) -> bool {
+        let op = &self.flight.ops[index];
+        // Passes and moves work on whole chunks; reads share their lock with other reads.
+        let whole = op.whole || matches!(op.kind, GroupOpKind::Transform | GroupOpKind::Verify { .. });
+        let rows = if whole { self.layout.whole_chunk() } else { op.rows };
+        let (group, shared) = (op.group, op.kind == GroupOpKind::Read);
+        let (lock, held) = self.flight.locks.acquire(group, rows, shared, index);
+        self.flight.ops[index].lock = Some(lock);
+        held
+    }
+
     /// Goes on with an operation that has its lock: refuses it, or prepares it, marks its region and begins to gather.
     pub(super) fn begin_locked(&mut self, now: Nanos, index: GroupOpId) {
         let op = &self.flight.ops[index];
-        let (group, kind, roles) = (op.group, op.kind, op.roles);
-        match kind {
+        match op.kind {
             GroupOpKind::Read | GroupOpKind::Verify { .. } => {}
             GroupOpKind::Write | GroupOpKind::Trim => {
-                if self.refuse_if_read_only(now, index) {
-                    return;
-                }
-                if kind == GroupOpKind::Write {
-                    self.prepare_write(index);
-                } else {
-                    self.flight.ops[index].write_set = roles | self.layout.role_set & !self.layout.data_set;
-                }
-                self.flight.ops[index].marked = self.doubt.bitmap.is_used();
-                if !self.doubt.bitmap.mark(group, index) {
-                    if self.doubt.bitmap.begin_marking() {
-                        self.carry_on_bitmap(now);
-                    }
-                    // Without it the operation waits until the mark is durable. A mark in protected memory is durable at once.
-                    if !self.doubt.bitmap.take_own_mark(index) {
-                        return;
-                    }
-                }
+                self.begin_change(now, index);
+                return;
             }
             GroupOpKind::Transform => self.prepare_transform(index),
             GroupOpKind::Repair { repair, .. } => {
@@ -66,23 +56,46 @@ impl<D: Device> Array<D> {
         self.gather(now, index);
     }
 
-    /// Sets the roles that a write changes: data, parity, and chunks that a lazy shift moves along.
-    fn prepare_write(&mut self, index: GroupOpId) {
-        let op = &self.flight.ops[index];
-        let (group, roles) = (op.group, op.roles);
-        let moves = op.whole
+    /// Goes on with a write or trim of the host that has its lock, see [`Array::begin_locked`].
+    #[inline]
+    pub(super) fn begin_change(&mut self, now: Nanos, index: GroupOpId) {
+        if self.refuse_if_read_only(now, index) {
+            return;
+        }
+        self.prepare_change(index);
+        if !self.doubt.bitmap.is_used() || self.mark_region(now, index) {
+            self.gather(now, index);
+        }
+    }
+
+    /// Marks the region of an operation; returns false if it waits for that.
+    fn mark_region(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        let op = &mut self.flight.ops[index];
+        op.marked = true;
+        if self.doubt.bitmap.mark(op.group, index) {
+            return true;
+        }
+        if self.doubt.bitmap.begin_marking() {
+            self.carry_on_bitmap(now);
+        }
+        // Without it the operation waits until the mark is durable. A mark in protected memory is durable at once.
+        self.doubt.bitmap.take_own_mark(index)
+    }
+
+    /// Sets the roles that a write or trim changes: data, parity, and chunks that a lazy shift moves along with a write.
+    #[inline]
+    fn prepare_change(&mut self, index: GroupOpId) {
+        let op = &mut self.flight.ops[index];
+        op.write_set = op.roles | self.layout.role_set & !self.layout.data_set;
+        let (group, may_move) = (op.group, op.whole && op.kind == GroupOpKind::Write);
+        op.moves = may_move
             && self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(group))
             && self.layout.moved_roles(group) != 0;
-        let mut write_set = roles | self.layout.role_set & !self.layout.data_set;
-        let chunk = self.layout.whole_chunk();
-        if moves {
-            write_set |= self.layout.moved_roles(group);
-        }
-        let op = &mut self.flight.ops[index];
-        if moves {
+        if op.moves {
+            let chunk = self.layout.whole_chunk();
+            op.write_set |= self.layout.moved_roles(group);
             (op.rows, op.window) = (chunk, chunk);
         }
-        (op.moves, op.write_set) = (moves, write_set);
     }
 
     /// Sets the roles that a rebuild or a move writes: those that the shift moves, and those that a filling member lacks.

@@ -26,11 +26,35 @@ impl<D: Device> Array<D> {
             self.finish_commit(now, index);
             return;
         }
-        // One more than the writes, so that the commit cannot end before the last one has been sent.
-        (op.left, op.committing) = (1, true);
-        let repairs = if op.repairs.is_empty() { Vec::new() } else { self.take_repairs(index, set) };
+        op.committing = true;
         let whole = roles(set).map(|role| (to_role(role), rows));
-        let runs = whole.chain(repairs.iter().copied());
+        if op.repairs.is_empty() && self.setup.order_of(&self.flight.ops[index]).is_together() {
+            self.flight.ops[index].left = 0;
+            self.write_runs(now, index, whole, (fua, placement));
+            if self.flight.ops[index].left == 0 {
+                // No member is there to take it.
+                self.finish_commit(now, index);
+            }
+        } else {
+            self.commit_with_repairs(now, index, set, whole, (fua, placement));
+        }
+    }
+
+    /// Writes `whole`, the chunks of the roles in `set`, and what has to be rewritten besides; all together, or one after the other.
+    #[cold]
+    #[inline(never)]
+    fn commit_with_repairs(
+        &mut self,
+        now: Nanos,
+        index: GroupOpId,
+        set: u64,
+        whole: impl Iterator<Item = (u8, RowRange)>,
+        (fua, placement): (bool, PlacementId),
+    ) {
+        // One more than the writes, so that the commit cannot end before the last one has been sent.
+        self.flight.ops[index].left = 1;
+        let repairs = self.take_repairs(index, set);
+        let runs = whole.chain(repairs);
         if self.setup.order_of(&self.flight.ops[index]).is_together() {
             self.write_runs(now, index, runs, (fua, placement));
         } else {
@@ -53,31 +77,39 @@ impl<D: Device> Array<D> {
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
         let host_op = if kind == GroupOpKind::Trim { HostOp::Trim } else { HostOp::Write };
-        let place = self.layout.place(group, moves);
+        let (place, recovers) = (self.layout.place(group, moves), kind.recovers());
+        // A rebuild writes nothing that a donor does not have.
+        let rebuilds = kind == GroupOpKind::Transform && !moves;
+        let mut sent = 0;
         for (role, part) in runs {
             let (column, base) = self.layout.column(place, usize::from(role));
-            if self.members[column].device.is_none() {
+            // Only an array that lacks something lacks a member.
+            if self.members.is_degraded() && self.members[column].device.is_none() {
                 continue;
             }
-            if kind.recovers() {
+            if recovers {
                 self.count_repair(kind, ColumnDevice::Member(column), part.len(), false);
             }
             let write = Command { fua, placement, ..command(host_op, base + u64::from(part.first), part) };
             let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
             let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
-            self.flight.ops[index].left += 1;
+            sent += 1;
             let (sub_kind, device) = (MemberCommandKind::Write(index), ColumnDevice::Member(column));
             let sub = MemberCommand { kind: sub_kind, device, role, group, rows: part };
             self.send(now, sub, write, data);
-            // A donor that is still read for this group gets new data, too; a rebuild writes nothing that the donor does not have.
-            let rebuilds = kind == GroupOpKind::Transform && !moves;
+            // A donor that is still read for this group gets new data, too.
             let source = if rebuilds { device } else { self.members.source(column, group) };
             if source != device {
-                self.flight.ops[index].left += 1;
+                sent += 1;
                 self.send(now, MemberCommand { device: source, ..sub }, write, data);
             }
         }
-        self.flight.ops[index].cells = cells;
+        let op = &mut self.flight.ops[index];
+        // Nothing that is sent ends before the next event.
+        op.left += sent;
+        if self.setup.bytes {
+            op.cells = cells;
+        }
     }
 
     /// Takes out the runs to be rewritten, without those of roles in `set`, which are written as a whole.
@@ -205,23 +237,29 @@ impl<D: Device> Array<D> {
         if op.kind == GroupOpKind::Write && !self.availability().is_kept(op) {
             self.flight.hosts[op.host_command()].outcome = Outcome::ReadOnly;
         }
-        let (group, moves, kind, set, overlay, host) =
-            (op.group, op.moves, op.kind, op.roles, op.overlay, op.host);
-        let (rows, fits) = (op.rows, op.leaves_redundancy_right());
-        if moves {
+        if op.moves {
             if let Some(shift) = self.layout.shift_mut() {
-                shift.set_moved(group);
+                shift.set_moved(op.group);
             }
             self.shift_progress();
         }
-        if matches!(kind, GroupOpKind::Write | GroupOpKind::Trim)
-            && host.is_none_or(|host| self.flight.hosts[host].outcome == Outcome::Ok)
-        {
-            self.history.clear_lost(&self.layout, group, set, overlay);
-        }
-        if fits {
-            self.doubt.clear_torn(group, rows);
+        if !self.history.lost().is_empty() || self.doubt.is_any_torn() {
+            self.clear_damage(index);
         }
         self.end_op(now, index);
+    }
+
+    /// Notes that what an operation has written is no longer lost, and its redundancy no longer wrong.
+    #[inline(never)]
+    fn clear_damage(&mut self, index: GroupOpId) {
+        let op = &self.flight.ops[index];
+        if matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim)
+            && op.host.is_none_or(|host| self.flight.hosts[host].outcome == Outcome::Ok)
+        {
+            self.history.clear_lost(&self.layout, op.group, op.roles, op.overlay);
+        }
+        if op.leaves_redundancy_right() {
+            self.doubt.clear_torn(op.group, op.rows);
+        }
     }
 }

@@ -8,7 +8,8 @@ use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
     /// Hands a completion of a member to the handler of its command.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each event, in one place that counts")]
+    #[inline(always)]
     pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
         let sub = self.flight.take_member_command(tag);
         self.members.completed(sub.device);
@@ -20,10 +21,23 @@ impl<D: Device> Array<D> {
                 self.direct_read_done(now, host, sub, tag, outcome);
             }
             MemberCommandKind::DirectWrite(host) => self.direct_write_done(now, host, sub, outcome),
-            MemberCommandKind::DirectTrim(host) => self.direct_change_done(now, host),
-            MemberCommandKind::Flush(host) => self.finish_part(now, host),
             MemberCommandKind::Read(op) => self.handle_read_done(now, op, sub, tag, outcome),
             MemberCommandKind::Write(op) => self.handle_write_done(now, op, sub, outcome),
+            _ => self.handle_other_done(now, sub, tag, outcome),
+        }
+    }
+
+    /// As [`Array::member_done`], for commands that neither read nor write for the host or an operation.
+    #[inline(never)]
+    fn handle_other_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
+        match sub.kind {
+            MemberCommandKind::DirectRead(_)
+            | MemberCommandKind::LimitedRead(_)
+            | MemberCommandKind::DirectWrite(_)
+            | MemberCommandKind::Read(_)
+            | MemberCommandKind::Write(_) => debug_assert!(false, "{sub:?} has a handler of its own"),
+            MemberCommandKind::DirectTrim(host) => self.direct_change_done(now, host),
+            MemberCommandKind::Flush(host) => self.finish_part(now, host),
             MemberCommandKind::Log(op) => self.log_done(now, op),
             MemberCommandKind::Bitmap => self.bitmap_part_done(now),
             MemberCommandKind::Clean => self.doubt.flushed(),

@@ -32,8 +32,7 @@ impl<D: Device> Array<D> {
             self.settle(at);
             return true;
         }
-        let (source, reached, notice) =
-            self.members.advance_first(at, limit.min(array_deadline), &mut self.buffer);
+        let (reached, notice) = self.members.advance_first(at, limit.min(array_deadline), &mut self.buffer);
         if self.buffer.is_empty() & notice.is_none() {
             return true;
         }
@@ -49,7 +48,7 @@ impl<D: Device> Array<D> {
             }
         }
         self.buffer.clear();
-        if let Some(notice) = notice {
+        if let Some((source, notice)) = notice {
             self.handle_notices(reached, source, notice);
         }
         self.settle(reached);
@@ -100,12 +99,20 @@ impl<D: Device> Array<D> {
 
     #[inline]
     pub(super) fn is_unsettled(&self) -> bool {
-        // Without branches: hardly ever is anything due.
+        // Without branches: hardly ever does anything wait at all.
+        let waiting = self.flight.waiting() | self.doubt.waiting_for_room_or_mark();
+        let may_go_on = (waiting != 0) | self.members.is_any_leaving() | self.passes.is_pump_due();
+        may_go_on && self.is_due()
+    }
+
+    /// True if something that waits can go on.
+    #[inline(never)]
+    fn is_due(&self) -> bool {
         !self.flight.runnable.is_empty()
-            | self.passes.is_pump_due()
-            | self.doubt.is_any_ready()
-            | self.flight.is_any_released()
-            | self.members.is_any_leaving()
+            || self.passes.is_pump_due()
+            || self.doubt.is_any_ready()
+            || self.flight.is_any_released()
+            || self.members.is_any_leaving()
     }
 
     /// Does the most urgent thing that is due. The order is part of the model: results depend on it.

@@ -22,6 +22,16 @@ impl<D: Device> Array<D> {
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
             self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
+        match self.planner().plan_update(&self.flight.ops[index], self.setup.updates_one_chunk) {
+            None => self.gather_window(now, index),
+            Some(0) => self.finish_update(now, index),
+            Some(set) => self.read_roles(now, index, set),
+        }
+    }
+
+    /// As [`Array::gather`], for all that is no simple read-modify-write.
+    #[inline(never)]
+    fn gather_window(&mut self, now: Nanos, index: GroupOpId) {
         loop {
             match self.planner().plan(&self.flight.ops[index]) {
                 GatherPlan::Read(set) => {
@@ -59,21 +69,24 @@ impl<D: Device> Array<D> {
 
     /// Reads the window of each role in `set` from its member, or from the member's donor.
     fn read_roles(&mut self, now: Nanos, index: GroupOpId, set: u64) {
-        let op = &mut self.flight.ops[index];
+        let op = &self.flight.ops[index];
         let (group, window, kind) = (op.group, op.window, op.kind);
-        op.left = set.count_ones();
-        debug_assert!(op.left > 0, "a plan that reads reads something");
-        let place = self.layout.place(group, false);
+        debug_assert!(set != 0, "a plan that reads reads something");
+        let (place, recovers) = (self.layout.place(group, false), kind.recovers());
+        let mut sent = 0;
         for role in roles(set) {
             let (column, base) = self.layout.column(place, role);
             let source = self.members.source(column, group);
-            if kind.recovers() {
+            if recovers {
                 self.count_repair(kind, source, window.len(), true);
             }
             let (kind, role) = (MemberCommandKind::Read(index), to_role(role));
             let sub = MemberCommand { kind, device: source, role, group, rows: window };
             self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
+            sent += 1;
         }
+        // Nothing that is sent ends before the next event.
+        self.flight.ops[index].left = sent;
     }
 
     /// Takes the content of a role that has been read, or notes that the role cannot be read.
@@ -106,6 +119,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Counts a read of an operation that has ended; after the last one, follows the next plan, which finds the role of a member that has left missing.
+    #[inline]
     pub(super) fn finish_gather_part(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         op.left -= 1;

@@ -41,6 +41,28 @@ pub(super) struct GatherPlanner<'a, D> {
 }
 
 impl<D: Device> GatherPlanner<'_, D> {
+    /// The roles that a read-modify-write on an array that lacks nothing has yet to read: the common case, small enough to be inlined. `None`:
+    /// [`GatherPlanner::plan`] has the plan. `one_chunk`: a write of one chunk is such a one.
+    #[inline]
+    pub(super) fn plan_update(&self, op: &GroupOp, one_chunk: bool) -> Option<u64> {
+        let (data, parity) = (self.layout.data_set, self.layout.role_set & !self.layout.data_set);
+        let is_whole = op.window == op.rows && op.overlay == op.rows && op.failed | op.lost == 0;
+        let is_plain = op.kind == GroupOpKind::Write && is_whole && !op.moves && op.roles != data;
+        let is_trusted = !self.availability.members.is_degraded() && self.doubt.resync().is_none();
+        if !is_plain || !is_trusted || parity == 0 {
+            return None;
+        }
+        let (complete, delta) = (data & !(op.roles | op.have), (op.roles | parity) & !op.have);
+        let is_cheaper = if op.have == 0 && op.roles.is_power_of_two() {
+            one_chunk
+        } else if delta == 0 {
+            complete != 0 || self.writes != StripeWrites::Cheapest
+        } else {
+            !self.writes.reconstructs(complete.count_ones(), delta.count_ones())
+        };
+        is_cheaper.then_some(delta)
+    }
+
     /// The next step of the window of `op`.
     pub(super) fn plan(&self, op: &GroupOp) -> GatherPlan {
         let known_roles = op.known_roles();
