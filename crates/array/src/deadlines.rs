@@ -53,16 +53,15 @@ impl DeadlineTree {
         debug_assert!(index < self.count, "a time for a member that is not there");
         let nodes = self.nodes.as_mut_slice();
         let (mut node, mut first) = (self.half + index, at);
-        nodes[node] = at;
-        while node > 1 {
+        // The loop ends where nothing changes further up.
+        while nodes[node] != first {
+            nodes[node] = first;
+            if node == 1 {
+                return;
+            }
             // `node ^ 1` is the neighbour.
             first = first.min(nodes[node ^ 1]);
             node /= 2;
-            if nodes[node] == first {
-                // Nothing changes further up.
-                return;
-            }
-            nodes[node] = first;
         }
     }
 

@@ -11,6 +11,9 @@ use outlast_units::Lba;
 /// Commands told to the members at once: enough for a list of 32 writes with one parity, chosen freely.
 const AT_ONCE: usize = 64;
 
+/// Commands told to one member in one call.
+const TO_ONE: usize = 16;
+
 /// No command: the end of a list.
 const NONE: u8 = u8::MAX;
 
@@ -29,7 +32,7 @@ struct MemberHints {
 impl MemberHints {
     const fn new() -> Self {
         Self {
-            commands: [Command::new(HostOp::Read, Lba(0), 0); AT_ONCE],
+            commands: [Command::FLUSH; AT_ONCE],
             before: [NONE; AT_ONCE],
             last: [NONE; MEMBERS_MAX],
             columns: 0,
@@ -54,18 +57,21 @@ impl MemberHints {
 
     /// Tells each member of its commands, and forgets them.
     fn tell<D: Device>(&mut self, members: &ArrayMembers<D>) {
-        let mut own = [Command::new(HostOp::Read, Lba(0), 0); AT_ONCE];
+        let mut own = [Command::FLUSH; TO_ONE];
         for column in roles(self.columns) {
-            let (mut at, mut count) = (self.last[column], 0);
-            while let Some(&command) = self.commands.get(usize::from(at)) {
-                own[count] = command;
-                count += 1;
-                at = self.before[usize::from(at)];
-            }
-            self.last[column] = NONE;
+            let mut at = std::mem::replace(&mut self.last[column], NONE);
             let device = members.iter().nth(column).and_then(|column| column.device.as_ref());
-            if let Some(device) = device {
-                device.hint(&own[..count]);
+            while at != NONE {
+                let mut count = 0;
+                for place in &mut own {
+                    let Some(&command) = self.commands.get(usize::from(at)) else { break };
+                    *place = command;
+                    count += 1;
+                    at = self.before[usize::from(at)];
+                }
+                if let Some(device) = device {
+                    device.hint(&own[..count]);
+                }
             }
         }
         (self.columns, self.count) = (0, 0);
@@ -73,6 +79,7 @@ impl MemberHints {
 }
 
 /// Tells each member of its parts of the commands `upcoming`, see [`Device::hint`].
+#[inline(never)]
 pub(crate) fn hint_members<D: Device>(layout: &GroupLayout, members: &ArrayMembers<D>, upcoming: &[Command]) {
     let mut hints = MemberHints::new();
     let capacity = layout.capacity();
@@ -85,14 +92,20 @@ pub(crate) fn hint_members<D: Device>(layout: &GroupLayout, members: &ArrayMembe
         let (group, role, row) = layout.chunk_of(command.lba.0);
         let sectors = to_row(u64::from(command.sectors).min(layout.chunk - row));
         let place = layout.place(group, false);
-        let write = command.op == HostOp::Write;
-        let redundancy = if write { layout.data..layout.roles } else { 0..0 };
-        for role in std::iter::once(role).chain(redundancy) {
+        let (mut own, mut role) = (*command, role);
+        own.sectors = sectors;
+        loop {
             let (column, base) = layout.column(place, role);
+            own.lba = Lba(base + row);
             if hints.is_full() {
                 hints.tell(members);
             }
-            hints.add(column, Command { lba: Lba(base + row), sectors, ..*command });
+            hints.add(column, own);
+            // A write also goes to each member that has redundancy.
+            role = layout.data.max(role + 1);
+            if own.op != HostOp::Write || role >= layout.roles {
+                break;
+            }
         }
     }
     hints.tell(members);

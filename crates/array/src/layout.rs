@@ -125,9 +125,19 @@ impl GroupLayout {
     #[inline]
     pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
         match &self.map {
+            GroupMap::Striped(striped) if !place.moved => {
+                (ColumnIndex(striped.now.column_at(place.first + role)), place.group.0 * self.chunk)
+            }
+            _ => self.other_column(place, role),
+        }
+    }
+
+    /// As [`GroupLayout::column`], for a group that has moved, and for copies.
+    #[inline(never)]
+    fn other_column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
+        match &self.map {
             GroupMap::Striped(striped) => {
-                let target = if place.moved { striped.shift.as_ref() } else { None };
-                let placement = target.map_or(&striped.now, |shift| &shift.target);
+                let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
                 (ColumnIndex(placement.column_at(place.first + role)), place.group.0 * self.chunk)
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {

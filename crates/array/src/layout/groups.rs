@@ -29,7 +29,6 @@ impl GroupLayout {
 }
 
 /// Column of copy `copy` of group `group`, and its row of chunks there; `sizes`: columns, copies, and rows of a part of a member.
-#[inline(never)]
 pub(super) fn place_of_copy(
     layout: CopyLayout,
     group: u64,

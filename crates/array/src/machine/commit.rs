@@ -122,6 +122,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Handles the end of a write of an operation.
+    #[inline]
     pub(super) fn handle_write_done(
         &mut self,
         now: Nanos,
@@ -129,6 +130,17 @@ impl<D: Device> Array<D> {
         sub: MemberCommand,
         outcome: Outcome,
     ) {
+        // Of an array that lacks nothing, no sectors are bad.
+        let is_plain = !self.members.is_degraded() && sub.device.as_member().is_some();
+        if outcome != Outcome::Ok || !is_plain || self.layout.is_striped_only() {
+            self.note_write(now, index, sub, outcome);
+        }
+        self.finish_commit_part(now, index);
+    }
+
+    /// Notes the end of a write of an operation for whoever keeps account of what is written.
+    #[inline(never)]
+    fn note_write(&mut self, now: Nanos, index: GroupOpId, sub: MemberCommand, outcome: Outcome) {
         let is_clean = sub.device.as_member().is_some_and(|column| self.members[column].bad.is_empty());
         if outcome != Outcome::Ok || !is_clean {
             self.note_written_or_bad(now, index, sub, outcome);
@@ -139,7 +151,6 @@ impl<D: Device> Array<D> {
         {
             self.repairs.note_written(&self.layout, sub);
         }
-        self.finish_commit_part(now, index);
     }
 
     /// Updates the bad sectors of a member after a write, and ejects it if it has too many.

@@ -71,7 +71,8 @@ impl ArrayFlight {
     }
 
     /// A new operation, in the place of one that has ended if there is one.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the operation is made in its place")]
+    #[inline(always)]
     pub(super) fn new_op(&mut self, kind: GroupOpKind, group: GroupIndex, rows: RowRange) -> GroupOpId {
         if let Some(index) = self.ops.reuse() {
             self.ops[index].renew(kind, group, rows);

@@ -90,6 +90,8 @@ impl<D: Device> Array<D> {
     }
 
     /// Takes the content of a role that has been read, or notes that the role cannot be read.
+    #[allow(clippy::inline_always, reason = "a part of `member_done`")]
+    #[inline(always)]
     pub(super) fn handle_read_done(
         &mut self,
         now: Nanos,
@@ -98,24 +100,30 @@ impl<D: Device> Array<D> {
         tag: Tag,
         outcome: Outcome,
     ) {
-        let role = usize::from(sub.role);
         let op = &mut self.flight.ops[index];
-        debug_assert!(op.left > 0 && op.have >> role & 1 == 0, "a role is read once");
+        debug_assert!(op.left > 0 && op.have >> sub.role & 1 == 0, "a role is read once");
         if outcome == Outcome::Ok {
-            op.have |= 1 << role;
-            if self.setup.bytes
-                && let Some(device) = self.members.device_mut(sub.device)
-                && let Some(data) = device.take_data(tag)
-            {
-                op.put_cell(role, sub.rows, data);
-                // The cell keeps the device's memory, which gets other memory for it.
-                self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
+            op.have |= 1 << sub.role;
+            if self.setup.bytes {
+                self.take_content(index, sub, tag);
             }
         } else {
-            self.flight.ops[index].failed |= 1 << role;
+            op.failed |= 1 << sub.role;
             self.note_read_error(now, sub.device);
         }
         self.finish_gather_part(now, index);
+    }
+
+    /// Takes the content that a member has read for an operation.
+    #[inline(never)]
+    fn take_content(&mut self, index: GroupOpId, sub: MemberCommand, tag: Tag) {
+        if let Some(device) = self.members.device_mut(sub.device)
+            && let Some(data) = device.take_data(tag)
+        {
+            self.flight.ops[index].put_cell(usize::from(sub.role), sub.rows, data);
+            // The cell keeps the device's memory, which gets other memory for it.
+            self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
+        }
     }
 
     /// Counts a read of an operation that has ended; after the last one, follows the next plan, which finds the role of a member that has left missing.

@@ -198,7 +198,8 @@ impl<D: Device> Array<D> {
     }
 
     /// Ends gathering after the last window, and goes on with the record.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "the end of every write")]
+    #[inline(always)]
     pub(super) fn finish_gather(&mut self, now: Nanos, index: GroupOpId) {
         match self.flight.ops[index].kind {
             GroupOpKind::Write => self.combine_write(index),
