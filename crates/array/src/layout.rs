@@ -128,21 +128,20 @@ impl GroupLayout {
             GroupMap::Striped(striped) if !place.moved => {
                 (ColumnIndex(striped.now.column_at(place.first + role)), place.group.0 * self.chunk)
             }
-            _ => self.other_column(place, role),
+            _ => self.other_column(place.group, place.first, role),
         }
     }
 
-    /// As [`GroupLayout::column`], for a group that has moved, and for copies.
+    /// As [`GroupLayout::column`], for a group that has moved, and for copies; `first`: where the columns of its roles begin.
     #[inline(never)]
-    fn other_column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
+    fn other_column(&self, group: GroupIndex, first: usize, role: usize) -> (ColumnIndex, u64) {
         match &self.map {
             GroupMap::Striped(striped) => {
                 let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
-                (ColumnIndex(placement.column_at(place.first + role)), place.group.0 * self.chunk)
+                (ColumnIndex(placement.column_at(first + role)), group.0 * self.chunk)
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {
-                let (column, row) =
-                    place_of_copy(layout, place.group.0, role as u64, (columns, copies, far_rows));
+                let (column, row) = place_of_copy(layout, group.0, role as u64, (columns, copies, far_rows));
                 (ColumnIndex(column_number(to_length(column))), row * self.chunk)
             }
         }

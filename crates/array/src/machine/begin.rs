@@ -11,15 +11,14 @@ impl<D: Device> Array<D> {
     /// Begins an operation by asking for its lock, and goes on if it gets it at once. Returns the operation's index.
     pub(super) fn start_op(&mut self, now: Nanos, op: GroupOp) -> GroupOpId {
         let index = self.flight.ops.insert(op);
-        if self.take_lock(index) {
-            self.begin_locked(now, index);
-        }
+        self.start(now, index);
         index
     }
 
-    /// Asks for the lock of a new operation; returns true if it gets it at once.
-    #[inline]
-    pub(super) fn take_lock(&mut self, index: GroupOpId) -> bool {
+    /// Asks for the lock of a new operation, which begins if it gets it at once.
+    #[allow(clippy::inline_always, reason = "the beginning of each operation, beside two calls")]
+    #[inline(always)]
+    pub(super) fn start(&mut self, now: Nanos, index: GroupOpId) {
         let op = &self.flight.ops[index];
         // Passes and moves work on whole chunks; reads share their lock with other reads.
         let whole = op.whole || matches!(op.kind, GroupOpKind::Transform | GroupOpKind::Verify { .. });
@@ -27,23 +26,32 @@ impl<D: Device> Array<D> {
         let (group, shared) = (op.group, op.kind == GroupOpKind::Read);
         let (lock, held) = self.flight.locks.acquire(group, rows, shared, index);
         self.flight.ops[index].lock = Some(lock);
-        held
+        if held {
+            self.begin_locked(now, index);
+        }
     }
 
     /// Goes on with an operation that has its lock: refuses it, or prepares it, marks its region and begins to gather.
+    #[inline(never)]
     pub(super) fn begin_locked(&mut self, now: Nanos, index: GroupOpId) {
-        let op = &self.flight.ops[index];
-        match op.kind {
-            GroupOpKind::Read | GroupOpKind::Verify { .. } => {}
-            GroupOpKind::Write | GroupOpKind::Trim => {
-                self.begin_change(now, index);
-                return;
-            }
+        let is_change = matches!(self.flight.ops[index].kind, GroupOpKind::Write | GroupOpKind::Trim);
+        let is_ready =
+            if is_change { self.prepare_change(now, index) } else { self.prepare_other(now, index) };
+        if is_ready {
+            self.gather(now, index);
+        }
+    }
+
+    /// Prepares an operation that is no write or trim of the host; returns false if it has ended.
+    #[inline(never)]
+    fn prepare_other(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        match self.flight.ops[index].kind {
+            GroupOpKind::Read | GroupOpKind::Verify { .. } | GroupOpKind::Write | GroupOpKind::Trim => {}
             GroupOpKind::Transform => self.prepare_transform(index),
             GroupOpKind::Repair { repair, .. } => {
                 if !self.prepare_repair(index, repair) {
                     self.end_op(now, index);
-                    return;
+                    return false;
                 }
             }
             GroupOpKind::Replay => {
@@ -53,19 +61,7 @@ impl<D: Device> Array<D> {
                 }
             }
         }
-        self.gather(now, index);
-    }
-
-    /// Goes on with a write or trim of the host that has its lock, see [`Array::begin_locked`].
-    #[inline]
-    pub(super) fn begin_change(&mut self, now: Nanos, index: GroupOpId) {
-        if self.refuse_if_read_only(now, index) {
-            return;
-        }
-        self.prepare_change(index);
-        if !self.doubt.bitmap.is_used() || self.mark_region(now, index) {
-            self.gather(now, index);
-        }
+        true
     }
 
     /// Marks the region of an operation; returns false if it waits for that.
@@ -82,9 +78,13 @@ impl<D: Device> Array<D> {
         self.doubt.bitmap.take_own_mark(index)
     }
 
-    /// Sets the roles that a write or trim changes: data, parity, and chunks that a lazy shift moves along with a write.
+    /// Prepares a write or trim of the host: sets the roles that it changes, that is data, parity, and chunks that a lazy shift moves along with a
+    /// write, and marks its region. Returns false if it is refused, or waits for the mark.
     #[inline]
-    fn prepare_change(&mut self, index: GroupOpId) {
+    fn prepare_change(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        if self.refuse_if_read_only(now, index) {
+            return false;
+        }
         let op = &mut self.flight.ops[index];
         op.write_set = op.roles | self.layout.role_set & !self.layout.data_set;
         let (group, may_move) = (op.group, op.whole && op.kind == GroupOpKind::Write);
@@ -96,6 +96,7 @@ impl<D: Device> Array<D> {
             op.write_set |= self.layout.moved_roles(group);
             (op.rows, op.window) = (chunk, chunk);
         }
+        !self.doubt.bitmap.is_used() || self.mark_region(now, index)
     }
 
     /// Sets the roles that a rebuild or a move writes: those that the shift moves, and those that a filling member lacks.

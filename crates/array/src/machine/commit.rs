@@ -10,6 +10,12 @@ use crate::roles::{roles, to_role};
 use outlast_device::{Command, Device, Op as HostOp, Outcome, PlacementId};
 use outlast_units::Nanos;
 
+/// The content of `part` in a cell that holds `rows`.
+#[inline(never)]
+fn content_of(cell: &[u8], part: RowRange, rows: RowRange) -> &[u8] {
+    &cell[part.bytes(rows.first)]
+}
+
 impl<D: Device> Array<D> {
     /// Writes all chunks that the operation changes, and runs of rows to be rewritten.
     pub(super) fn commit(&mut self, now: Nanos, index: GroupOpId) {
@@ -26,10 +32,9 @@ impl<D: Device> Array<D> {
             self.finish_commit(now, index);
             return;
         }
-        op.committing = true;
+        (op.left, op.committing) = (0, true);
         let whole = roles(set).map(|role| (to_role(role), rows));
-        if op.repairs.is_empty() && self.setup.order_of(&self.flight.ops[index]).is_together() {
-            self.flight.ops[index].left = 0;
+        if op.repairs.is_empty() && (op.epoch.is_none() || self.setup.order_of(op).is_together()) {
             self.write_runs(now, index, whole, (fua, placement));
             if self.flight.ops[index].left == 0 {
                 // No member is there to take it.
@@ -91,14 +96,15 @@ impl<D: Device> Array<D> {
                 self.count_repair(kind, ColumnDevice::Member(column), part.len(), false);
             }
             let write = Command { fua, placement, ..command(host_op, base + u64::from(part.first), part) };
-            let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
-            let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
+            let has_data = !cells.is_empty() && host_op == HostOp::Write;
+            let data = if has_data { content_of(&cells[usize::from(role)], part, rows) } else { &[][..] };
             sent += 1;
             let (sub_kind, device) = (MemberCommandKind::Write(index), ColumnDevice::Member(column));
             let sub = MemberCommand { kind: sub_kind, device, role, group, rows: part };
             self.send(now, sub, write, data);
             // A donor that is still read for this group gets new data, too.
-            let source = if rebuilds { device } else { self.members.source(column, group) };
+            let has_donors = self.members.is_degraded() && !rebuilds;
+            let source = if has_donors { self.members.source(column, group) } else { device };
             if source != device {
                 sent += 1;
                 self.send(now, MemberCommand { device: source, ..sub }, write, data);
@@ -133,29 +139,22 @@ impl<D: Device> Array<D> {
         // Of an array that lacks nothing, no sectors are bad.
         let is_plain = !self.members.is_degraded() && sub.device.as_member().is_some();
         if outcome != Outcome::Ok || !is_plain || self.layout.is_striped_only() {
-            self.note_write(now, index, sub, outcome);
+            self.note_written_or_bad(now, index, sub, outcome);
         }
         self.finish_commit_part(now, index);
     }
 
-    /// Notes the end of a write of an operation for whoever keeps account of what is written.
-    #[inline(never)]
-    fn note_write(&mut self, now: Nanos, index: GroupOpId, sub: MemberCommand, outcome: Outcome) {
-        let is_clean = sub.device.as_member().is_some_and(|column| self.members[column].bad.is_empty());
-        if outcome != Outcome::Ok || !is_clean {
-            self.note_written_or_bad(now, index, sub, outcome);
-        }
-        if outcome == Outcome::Ok
-            && self.layout.is_striped_only()
-            && self.flight.ops[index].kind == GroupOpKind::Write
-        {
-            self.repairs.note_written(&self.layout, sub);
-        }
-    }
-
     /// Updates the bad sectors of a member after a write, and ejects it if it has too many.
-    #[cold]
+    #[inline(never)]
     fn note_written_or_bad(&mut self, now: Nanos, index: GroupOpId, sub: MemberCommand, outcome: Outcome) {
+        if outcome == Outcome::Ok {
+            if self.layout.is_striped_only() && self.flight.ops[index].kind == GroupOpKind::Write {
+                self.repairs.note_written(&self.layout, sub);
+            }
+            if sub.device.as_member().is_some_and(|column| self.members[column].bad.is_empty()) {
+                return;
+            }
+        }
         let moves = self.flight.ops[index].moves;
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
         let first = base + u64::from(sub.rows.first);

@@ -42,6 +42,8 @@ impl<D: Device> Array<D> {
     }
 
     /// Ends the operation, successful or not: releases its lock, mark, log space and record, and reports to whoever it works for.
+    #[allow(clippy::inline_always, reason = "the end of each commit")]
+    #[inline(always)]
     pub(super) fn end_op(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         let (host, lock) = (op.host, op.lock);

@@ -1,6 +1,6 @@
 //! Gathering: reads the chunks that an operation must know, window by window.
 
-use super::plan::GatherPlan;
+use super::plan::{GatherPlan, plan_update};
 use super::{Array, command};
 use crate::ids::GroupOpId;
 use crate::layout::RowRange;
@@ -22,7 +22,7 @@ impl<D: Device> Array<D> {
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
             self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
-        match self.planner().plan_update(&self.flight.ops[index], self.setup.updates_one_chunk) {
+        match plan_update(&self.layout, &self.members, &self.doubt, &self.setup, &self.flight.ops[index]) {
             None => self.gather_window(now, index),
             Some(0) => self.finish_update(now, index),
             Some(set) => self.read_roles(now, index, set),

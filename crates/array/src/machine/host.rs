@@ -106,41 +106,33 @@ impl<D: Device> Array<D> {
 
     /// Cuts a write into operations on groups, or into direct writes without redundancy.
     fn split_write(&mut self, now: Nanos, host: HostCommandId, command: Command) {
-        let Command { lba, sectors, .. } = command;
+        let Command { lba, sectors, fua, placement, .. } = command;
         if self.read_only {
             self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
         let (sectors, direct) = (u64::from(sectors), self.writes_directly());
         // Most writes lie in one chunk.
-        if let Some(piece) = self.layout.piece_in_chunk(lba.0, sectors) {
-            self.write_piece(now, host, piece, direct);
-        } else {
+        let (mut next, mut rest) = (self.layout.piece_in_chunk(lba.0, sectors), None);
+        if next.is_none() {
             let joined = self.setup.joins_chunks() && !self.layout.is_striped_only();
-            for piece in self.layout.pieces(lba.0, sectors, joined) {
-                self.write_piece(now, host, piece, direct);
+            next = rest.insert(self.layout.pieces(lba.0, sectors, joined)).next();
+        }
+        while let Some(piece) = next {
+            next = rest.as_mut().and_then(Iterator::next);
+            if direct {
+                self.direct_write(now, host, piece);
+                continue;
             }
+            self.flight.hosts[host].left += 1;
+            let index = self.flight.new_op(GroupOpKind::Write, piece.group, piece.rows);
+            let op = &mut self.flight.ops[index];
+            (op.host, op.roles, op.fua, op.placement) = (Some(host), piece_roles(piece), fua, placement);
+            // A lazy shift moves the stripe along with this write, which needs the whole chunk.
+            op.whole = self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group));
+            self.start(now, index);
         }
         self.check_wear(now, sectors);
-    }
-
-    /// Writes one piece; `direct`: without redundancy or a lock.
-    fn write_piece(&mut self, now: Nanos, host: HostCommandId, piece: GroupPiece, direct: bool) {
-        if direct {
-            self.direct_write(now, host, piece);
-            return;
-        }
-        let parent = &mut self.flight.hosts[host];
-        parent.left += 1;
-        let Command { fua, placement, .. } = parent.command;
-        let index = self.flight.new_op(GroupOpKind::Write, piece.group, piece.rows);
-        let op = &mut self.flight.ops[index];
-        (op.host, op.roles, op.fua, op.placement) = (Some(host), piece_roles(piece), fua, placement);
-        // A lazy shift moves the stripe along with this write, which needs the whole chunk.
-        op.whole = self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group));
-        if self.take_lock(index) {
-            self.begin_change(now, index);
-        }
     }
 
     /// Cuts a trim into operations on groups, or into direct trims without redundancy.

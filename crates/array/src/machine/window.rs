@@ -194,12 +194,11 @@ impl<D: Device> Array<D> {
             let known_roles = op.known_roles();
             self.compute_window(index, known_roles);
         }
-        self.finish_gather(now, index);
+        self.combine_write(index);
+        self.write_record(now, index);
     }
 
     /// Ends gathering after the last window, and goes on with the record.
-    #[allow(clippy::inline_always, reason = "the end of every write")]
-    #[inline(always)]
     pub(super) fn finish_gather(&mut self, now: Nanos, index: GroupOpId) {
         match self.flight.ops[index].kind {
             GroupOpKind::Write => self.combine_write(index),
