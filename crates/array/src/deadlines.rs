@@ -3,7 +3,7 @@
 use outlast_units::Nanos;
 
 /// A tournament tree over the members' next times: to set one costs at most log₂(members) comparisons, and the first time is at the root.
-/// The way down finds its member, and the first time of all others; of equal times the member with the smaller number comes first.
+/// The way down finds its member, and the way up from a member the first time of all others; of equal times the member with the smaller number comes first.
 #[derive(Clone, Debug, outlast_persist::Persist)]
 #[persist(check)]
 pub(crate) struct DeadlineTree {
@@ -53,16 +53,15 @@ impl DeadlineTree {
         debug_assert!(index < self.count, "a time for a member that is not there");
         let nodes = self.nodes.as_mut_slice();
         let (mut node, mut first) = (self.half + index, at);
-        nodes[node] = at;
-        while node > 1 {
+        // The loop ends where nothing changes further up.
+        while nodes[node] != first {
+            nodes[node] = first;
+            if node == 1 {
+                return;
+            }
             // `node ^ 1` is the neighbour.
             first = first.min(nodes[node ^ 1]);
             node /= 2;
-            if nodes[node] == first {
-                // Nothing changes further up.
-                return;
-            }
-            nodes[node] = first;
         }
     }
 
@@ -72,20 +71,30 @@ impl DeadlineTree {
         self.nodes[1]
     }
 
-    /// The member that does something first, and when the first of all others does.
+    /// The member that does something first.
     #[inline]
-    pub(crate) fn due(&self) -> (usize, Nanos) {
+    pub(crate) fn due(&self) -> usize {
         let first = self.nodes[1];
         // Pair `i` is what is below node `i`.
         let (pairs, _) = self.nodes.as_chunks::<2>();
-        let (mut node, mut others) = (1, Nanos::MAX);
-        while node < self.half {
-            let [left, right] = pairs[node];
-            let goes_right = left != first;
-            others = others.min(if goes_right { left } else { right });
-            node = 2 * node + usize::from(goes_right);
+        let pairs = &pairs[..self.half];
+        let mut node = 1;
+        while node < pairs.len() {
+            let [left, _] = pairs[node];
+            node = 2 * node + usize::from(left != first);
         }
-        (node - self.half, others)
+        node - self.half
+    }
+
+    /// When the first member other than `index` does something.
+    pub(crate) fn due_after(&self, index: usize) -> Nanos {
+        let (mut node, mut others) = (self.half + index, Nanos::MAX);
+        while node > 1 {
+            // `node ^ 1` is the neighbour.
+            others = others.min(self.nodes[node ^ 1]);
+            node /= 2;
+        }
+        others
     }
 
     /// Clears all times.
@@ -118,7 +127,7 @@ mod tests {
                     let first = plain.iter().position(|&at| at == least).unwrap();
                     let others = plain.iter().enumerate().filter(|&(own, _)| own != first);
                     let second = others.map(|(_, &at)| at).min().unwrap_or(Nanos::MAX);
-                    prop_assert_eq!(deadlines.due(), (first, second));
+                    prop_assert_eq!((deadlines.due(), deadlines.due_after(first)), (first, second));
                 }
                 for (own, &at) in plain.iter().enumerate() {
                     prop_assert_eq!(deadlines.get(own), at);

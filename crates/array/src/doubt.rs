@@ -134,6 +134,12 @@ impl PowerLossDoubt {
         self.wake.min(self.bitmap.wake())
     }
 
+    /// Operations that wait for room for their record, or for their mark to be written: at least one, if this is not 0.
+    #[inline]
+    pub(crate) fn waiting_for_room_or_mark(&self) -> usize {
+        self.log.waiting_count() | self.bitmap.waiting_count()
+    }
+
     /// True if an operation has got its mark or room for its record, or marks may be written.
     #[inline]
     pub(crate) fn is_any_ready(&self) -> bool {
@@ -233,6 +239,12 @@ impl PowerLossDoubt {
     /// Marks rows whose writes a loss of power has cut off.
     pub(crate) fn mark_torn(&mut self, group: GroupIndex, rows: RowRange) {
         self.torn.insert(self.range(group, rows));
+    }
+
+    /// True if redundancy of any rows is wrong.
+    #[inline]
+    pub(crate) fn is_any_torn(&self) -> bool {
+        !self.torn.is_empty()
     }
 
     /// Clears the mark of rows whose redundancy matches the data again.

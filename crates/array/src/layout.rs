@@ -15,6 +15,7 @@ pub(crate) use shift::ParityShift;
 use crate::ids::{ColumnIndex, GroupIndex, column_number};
 use crate::placement::ParityPlacement;
 use crate::roles::first_roles;
+use groups::place_of_copy;
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, CopyLayout, Level, ParityLayout, Shares};
 use outlast_units::{Bytes, SECTOR_BYTES, to_length};
@@ -56,8 +57,8 @@ pub(crate) struct GroupLayout {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupPlace {
     group: GroupIndex,
-    /// The group's stripe within the period of a placement.
-    phase: usize,
+    /// Where the columns of the group's roles begin in the table of a placement.
+    first: usize,
     /// True if it follows the shift's target.
     moved: bool,
 }
@@ -114,36 +115,33 @@ impl GroupLayout {
         match &self.map {
             GroupMap::Striped(striped) => {
                 let moved = striped.shift.as_ref().is_some_and(|shift| target || shift.is_moved(group));
-                GroupPlace { group, phase: striped.now.phase(group.0), moved }
+                GroupPlace { group, first: striped.now.first_entry(group.0), moved }
             }
-            GroupMap::Copies { .. } => GroupPlace { group, phase: 0, moved: false },
+            GroupMap::Copies { .. } => GroupPlace { group, first: 0, moved: false },
         }
     }
 
     /// Column of a role of the group at `place`, and the first of its sectors there.
     #[inline]
     pub(crate) fn column(&self, place: GroupPlace, role: usize) -> (ColumnIndex, u64) {
-        let group = place.group.0;
+        match &self.map {
+            GroupMap::Striped(striped) if !place.moved => {
+                (ColumnIndex(striped.now.column_at(place.first + role)), place.group.0 * self.chunk)
+            }
+            _ => self.other_column(place.group, place.first, role),
+        }
+    }
+
+    /// As [`GroupLayout::column`], for a group that has moved, and for copies; `first`: where the columns of its roles begin.
+    #[inline(never)]
+    fn other_column(&self, group: GroupIndex, first: usize, role: usize) -> (ColumnIndex, u64) {
         match &self.map {
             GroupMap::Striped(striped) => {
-                let placement = match &striped.shift {
-                    Some(shift) if place.moved => &shift.target,
-                    _ => &striped.now,
-                };
-                (ColumnIndex(placement.columns_at(place.phase)[role]), group * self.chunk)
+                let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
+                (ColumnIndex(placement.column_at(first + role)), group.0 * self.chunk)
             }
             &GroupMap::Copies { layout, columns, copies, far_rows } => {
-                let copy = role as u64;
-                let (column, row) = match layout {
-                    CopyLayout::Near => {
-                        let place = group * copies + copy;
-                        (place % columns, place / columns)
-                    }
-                    // Copy `c` lies in the `c`-th part of each member, shifted by `c` columns.
-                    CopyLayout::Far => ((group + copy) % columns, group / columns + copy * far_rows),
-                    // Each row of groups is followed by its copies, each shifted by one column.
-                    CopyLayout::Offset => ((group + copy) % columns, group / columns * copies + copy),
-                };
+                let (column, row) = place_of_copy(layout, group.0, role as u64, (columns, copies, far_rows));
                 (ColumnIndex(column_number(to_length(column))), row * self.chunk)
             }
         }

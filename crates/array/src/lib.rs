@@ -12,6 +12,7 @@ pub mod coarse;
 mod deadlines;
 mod doubt;
 mod error;
+mod hints;
 mod ids;
 mod layout;
 mod locks;

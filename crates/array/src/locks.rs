@@ -2,7 +2,6 @@
 
 use crate::ids::{GroupIndex, GroupOpId, LockId};
 use crate::layout::RowRange;
-use outlast_units::rng::mix;
 use outlast_units::slab::{NIL, Slab};
 use outlast_units::to_length;
 
@@ -73,8 +72,10 @@ impl RowLocks {
         Self { heads: vec![NIL; BUCKETS], nodes: Slab::default() }
     }
 
+    /// Fibonacci hashing: neighbours, and groups at equal distances, are far apart.
+    #[inline]
     fn bucket(group: GroupIndex) -> usize {
-        to_length(mix(group.0) % BUCKETS as u64)
+        to_length(group.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BUCKETS.trailing_zeros()))
     }
 
     /// Asks for a lock for operation `op`; returns its number and whether it is held already.

@@ -56,6 +56,12 @@ impl RecordLog {
         Some((op, bytes))
     }
 
+    /// Operations that wait for room.
+    #[inline]
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// True if the operation that has waited longest may have its room.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {

@@ -121,6 +121,7 @@ pub(crate) struct GroupOp {
 }
 
 impl GroupOp {
+    #[inline]
     pub(crate) fn new(kind: GroupOpKind, group: GroupIndex, rows: RowRange) -> Self {
         Self {
             kind,
@@ -151,6 +152,30 @@ impl GroupOp {
             repairs: Vec::new(),
             record: None,
         }
+    }
+
+    /// Makes a new operation of one that has ended, in its place.
+    #[inline]
+    pub(crate) fn renew(&mut self, kind: GroupOpKind, group: GroupIndex, rows: RowRange) {
+        // Field by field, so that nothing is dropped or moved; every field is named.
+        #[rustfmt::skip]
+        let Self {
+            kind, group, rows, cells, repairs, record, overlay, window, host, lock, roles, have, failed,
+            limited, lost, write_set, method, moves, fits, whole, fua, committing, marked, placement, left, epoch, log_bytes,
+        } = Self::new(kind, group, rows);
+        (self.kind, self.group, self.rows) = (kind, group, rows);
+        (self.overlay, self.window, self.host, self.lock) = (overlay, window, host, lock);
+        (self.roles, self.have, self.failed, self.limited) = (roles, have, failed, limited);
+        (self.lost, self.write_set, self.method, self.moves) = (lost, write_set, method, moves);
+        (self.fits, self.whole, self.fua, self.committing) = (fits, whole, fua, committing);
+        (self.marked, self.placement, self.left, self.epoch) = (marked, placement, left, epoch);
+        self.log_bytes = log_bytes;
+        self.repairs.clear();
+        debug_assert!(
+            self.cells == cells && self.record.is_none(),
+            "an operation that has ended holds nothing"
+        );
+        debug_assert!(record.is_none() && repairs.is_empty(), "nor does a new one");
     }
 
     /// The host command of a read that has not answered yet, a write or a trim.

@@ -94,6 +94,12 @@ impl<T, I: Idx> Slab<T, I> {
         }
     }
 
+    /// Takes an entry that was given up into use again, as it was left; `None` if there is none.
+    #[inline]
+    pub fn reuse(&mut self) -> Option<I> {
+        self.free.pop().map(|index| I::from_index(index as usize))
+    }
+
     /// Gives entry `index` up; its number will be used again.
     #[inline]
     pub fn remove(&mut self, index: I) {

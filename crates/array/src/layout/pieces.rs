@@ -1,5 +1,6 @@
 //! Cutting a run of sectors into rectangles of groups.
 
+use super::GroupLayout;
 use super::rows::{GroupPiece, RowRange, to_row};
 use crate::ids::GroupIndex;
 use crate::roles::to_role;
@@ -59,6 +60,20 @@ impl GroupPieces {
         let bounds = [0, row.min(end), row.max(end), self.chunk];
         let bands = PieceBands { group, first: role, last, row, end, bounds, at: 0 };
         self.bands.insert(bands).next()
+    }
+}
+
+impl GroupLayout {
+    /// Sectors `first..first + sectors` of the array as one piece, if they lie in one chunk.
+    #[inline]
+    pub(crate) fn piece_in_chunk(&self, first: u64, sectors: u64) -> Option<GroupPiece> {
+        let (group, role, row) = self.chunk_of(first);
+        let (role, end) = (to_role(role), row + sectors);
+        let is_within = sectors > 0 && end <= self.chunk;
+        is_within.then(|| {
+            let rows = RowRange::new(to_row(row), to_row(end));
+            GroupPiece { group, first_role: role, end_role: role + 1, rows }
+        })
     }
 }
 

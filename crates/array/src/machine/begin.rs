@@ -10,50 +10,48 @@ use outlast_units::Nanos;
 impl<D: Device> Array<D> {
     /// Begins an operation by asking for its lock, and goes on if it gets it at once. Returns the operation's index.
     pub(super) fn start_op(&mut self, now: Nanos, op: GroupOp) -> GroupOpId {
+        let index = self.flight.ops.insert(op);
+        self.start(now, index);
+        index
+    }
+
+    /// Asks for the lock of a new operation, which begins if it gets it at once.
+    #[allow(clippy::inline_always, reason = "the beginning of each operation, beside two calls")]
+    #[inline(always)]
+    pub(super) fn start(&mut self, now: Nanos, index: GroupOpId) {
+        let op = &self.flight.ops[index];
         // Passes and moves work on whole chunks; reads share their lock with other reads.
         let whole = op.whole || matches!(op.kind, GroupOpKind::Transform | GroupOpKind::Verify { .. });
         let rows = if whole { self.layout.whole_chunk() } else { op.rows };
         let (group, shared) = (op.group, op.kind == GroupOpKind::Read);
-        let index = self.flight.ops.insert(op);
         let (lock, held) = self.flight.locks.acquire(group, rows, shared, index);
         self.flight.ops[index].lock = Some(lock);
         if held {
             self.begin_locked(now, index);
         }
-        index
     }
 
     /// Goes on with an operation that has its lock: refuses it, or prepares it, marks its region and begins to gather.
+    #[inline(never)]
     pub(super) fn begin_locked(&mut self, now: Nanos, index: GroupOpId) {
-        let op = &self.flight.ops[index];
-        let (group, kind, roles) = (op.group, op.kind, op.roles);
-        match kind {
-            GroupOpKind::Read | GroupOpKind::Verify { .. } => {}
-            GroupOpKind::Write | GroupOpKind::Trim => {
-                if self.refuse_if_read_only(now, index) {
-                    return;
-                }
-                if kind == GroupOpKind::Write {
-                    self.prepare_write(index);
-                } else {
-                    self.flight.ops[index].write_set = roles | self.layout.role_set & !self.layout.data_set;
-                }
-                self.flight.ops[index].marked = self.doubt.bitmap.is_used();
-                if !self.doubt.bitmap.mark(group, index) {
-                    if self.doubt.bitmap.begin_marking() {
-                        self.carry_on_bitmap(now);
-                    }
-                    // Without it the operation waits until the mark is durable. A mark in protected memory is durable at once.
-                    if !self.doubt.bitmap.take_own_mark(index) {
-                        return;
-                    }
-                }
-            }
+        let is_change = matches!(self.flight.ops[index].kind, GroupOpKind::Write | GroupOpKind::Trim);
+        let is_ready =
+            if is_change { self.prepare_change(now, index) } else { self.prepare_other(now, index) };
+        if is_ready {
+            self.gather(now, index);
+        }
+    }
+
+    /// Prepares an operation that is no write or trim of the host; returns false if it has ended.
+    #[inline(never)]
+    fn prepare_other(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        match self.flight.ops[index].kind {
+            GroupOpKind::Read | GroupOpKind::Verify { .. } | GroupOpKind::Write | GroupOpKind::Trim => {}
             GroupOpKind::Transform => self.prepare_transform(index),
             GroupOpKind::Repair { repair, .. } => {
                 if !self.prepare_repair(index, repair) {
                     self.end_op(now, index);
-                    return;
+                    return false;
                 }
             }
             GroupOpKind::Replay => {
@@ -63,26 +61,42 @@ impl<D: Device> Array<D> {
                 }
             }
         }
-        self.gather(now, index);
+        true
     }
 
-    /// Sets the roles that a write changes: data, parity, and chunks that a lazy shift moves along.
-    fn prepare_write(&mut self, index: GroupOpId) {
-        let op = &self.flight.ops[index];
-        let (group, roles) = (op.group, op.roles);
-        let moves = op.whole
-            && self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(group))
-            && self.layout.moved_roles(group) != 0;
-        let mut write_set = roles | self.layout.role_set & !self.layout.data_set;
-        let chunk = self.layout.whole_chunk();
-        if moves {
-            write_set |= self.layout.moved_roles(group);
+    /// Marks the region of an operation; returns false if it waits for that.
+    fn mark_region(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        let op = &mut self.flight.ops[index];
+        op.marked = true;
+        if self.doubt.bitmap.mark(op.group, index) {
+            return true;
+        }
+        if self.doubt.bitmap.begin_marking() {
+            self.carry_on_bitmap(now);
+        }
+        // Without it the operation waits until the mark is durable. A mark in protected memory is durable at once.
+        self.doubt.bitmap.take_own_mark(index)
+    }
+
+    /// Prepares a write or trim of the host: sets the roles that it changes, that is data, parity, and chunks that a lazy shift moves along with a
+    /// write, and marks its region. Returns false if it is refused, or waits for the mark.
+    #[inline]
+    fn prepare_change(&mut self, now: Nanos, index: GroupOpId) -> bool {
+        if self.refuse_if_read_only(now, index) {
+            return false;
         }
         let op = &mut self.flight.ops[index];
-        if moves {
+        op.write_set = op.roles | self.layout.role_set & !self.layout.data_set;
+        let (group, may_move) = (op.group, op.whole && op.kind == GroupOpKind::Write);
+        op.moves = may_move
+            && self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(group))
+            && self.layout.moved_roles(group) != 0;
+        if op.moves {
+            let chunk = self.layout.whole_chunk();
+            op.write_set |= self.layout.moved_roles(group);
             (op.rows, op.window) = (chunk, chunk);
         }
-        (op.moves, op.write_set) = (moves, write_set);
+        !self.doubt.bitmap.is_used() || self.mark_region(now, index)
     }
 
     /// Sets the roles that a rebuild or a move writes: those that the shift moves, and those that a filling member lacks.

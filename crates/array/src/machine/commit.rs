@@ -10,6 +10,12 @@ use crate::roles::{roles, to_role};
 use outlast_device::{Command, Device, Op as HostOp, Outcome, PlacementId};
 use outlast_units::Nanos;
 
+/// The content of `part` in a cell that holds `rows`.
+#[inline(never)]
+fn content_of(cell: &[u8], part: RowRange, rows: RowRange) -> &[u8] {
+    &cell[part.bytes(rows.first)]
+}
+
 impl<D: Device> Array<D> {
     /// Writes all chunks that the operation changes, and runs of rows to be rewritten.
     pub(super) fn commit(&mut self, now: Nanos, index: GroupOpId) {
@@ -26,11 +32,34 @@ impl<D: Device> Array<D> {
             self.finish_commit(now, index);
             return;
         }
-        // One more than the writes, so that the commit cannot end before the last one has been sent.
-        (op.left, op.committing) = (1, true);
-        let repairs = if op.repairs.is_empty() { Vec::new() } else { self.take_repairs(index, set) };
+        (op.left, op.committing) = (0, true);
         let whole = roles(set).map(|role| (to_role(role), rows));
-        let runs = whole.chain(repairs.iter().copied());
+        if op.repairs.is_empty() && (op.epoch.is_none() || self.setup.order_of(op).is_together()) {
+            self.write_runs(now, index, whole, (fua, placement));
+            if self.flight.ops[index].left == 0 {
+                // No member is there to take it.
+                self.finish_commit(now, index);
+            }
+        } else {
+            self.commit_with_repairs(now, index, set, whole, (fua, placement));
+        }
+    }
+
+    /// Writes `whole`, the chunks of the roles in `set`, and what has to be rewritten besides; all together, or one after the other.
+    #[cold]
+    #[inline(never)]
+    fn commit_with_repairs(
+        &mut self,
+        now: Nanos,
+        index: GroupOpId,
+        set: u64,
+        whole: impl Iterator<Item = (u8, RowRange)>,
+        (fua, placement): (bool, PlacementId),
+    ) {
+        // One more than the writes, so that the commit cannot end before the last one has been sent.
+        self.flight.ops[index].left = 1;
+        let repairs = self.take_repairs(index, set);
+        let runs = whole.chain(repairs);
         if self.setup.order_of(&self.flight.ops[index]).is_together() {
             self.write_runs(now, index, runs, (fua, placement));
         } else {
@@ -53,31 +82,40 @@ impl<D: Device> Array<D> {
         let (group, rows, moves, kind) = (op.group, op.rows, op.moves, op.kind);
         let cells = if self.setup.bytes { std::mem::take(&mut op.cells) } else { Vec::new() };
         let host_op = if kind == GroupOpKind::Trim { HostOp::Trim } else { HostOp::Write };
-        let place = self.layout.place(group, moves);
+        let (place, recovers) = (self.layout.place(group, moves), kind.recovers());
+        // A rebuild writes nothing that a donor does not have.
+        let rebuilds = kind == GroupOpKind::Transform && !moves;
+        let mut sent = 0;
         for (role, part) in runs {
             let (column, base) = self.layout.column(place, usize::from(role));
-            if self.members[column].device.is_none() {
+            // Only an array that lacks something lacks a member.
+            if self.members.is_degraded() && self.members[column].device.is_none() {
                 continue;
             }
-            if kind.recovers() {
+            if recovers {
                 self.count_repair(kind, ColumnDevice::Member(column), part.len(), false);
             }
             let write = Command { fua, placement, ..command(host_op, base + u64::from(part.first), part) };
-            let data = cells.get(usize::from(role)).filter(|_| host_op == HostOp::Write);
-            let data = data.map_or(&[][..], |cell| &cell[part.bytes(rows.first)]);
-            self.flight.ops[index].left += 1;
+            let has_data = !cells.is_empty() && host_op == HostOp::Write;
+            let data = if has_data { content_of(&cells[usize::from(role)], part, rows) } else { &[][..] };
+            sent += 1;
             let (sub_kind, device) = (MemberCommandKind::Write(index), ColumnDevice::Member(column));
             let sub = MemberCommand { kind: sub_kind, device, role, group, rows: part };
             self.send(now, sub, write, data);
-            // A donor that is still read for this group gets new data, too; a rebuild writes nothing that the donor does not have.
-            let rebuilds = kind == GroupOpKind::Transform && !moves;
-            let source = if rebuilds { device } else { self.members.source(column, group) };
+            // A donor that is still read for this group gets new data, too.
+            let has_donors = self.members.is_degraded() && !rebuilds;
+            let source = if has_donors { self.members.source(column, group) } else { device };
             if source != device {
-                self.flight.ops[index].left += 1;
+                sent += 1;
                 self.send(now, MemberCommand { device: source, ..sub }, write, data);
             }
         }
-        self.flight.ops[index].cells = cells;
+        let op = &mut self.flight.ops[index];
+        // Nothing that is sent ends before the next event.
+        op.left += sent;
+        if self.setup.bytes {
+            op.cells = cells;
+        }
     }
 
     /// Takes out the runs to be rewritten, without those of roles in `set`, which are written as a whole.
@@ -90,6 +128,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Handles the end of a write of an operation.
+    #[inline]
     pub(super) fn handle_write_done(
         &mut self,
         now: Nanos,
@@ -97,22 +136,25 @@ impl<D: Device> Array<D> {
         sub: MemberCommand,
         outcome: Outcome,
     ) {
-        let is_clean = sub.device.as_member().is_some_and(|column| self.members[column].bad.is_empty());
-        if outcome != Outcome::Ok || !is_clean {
+        // Of an array that lacks nothing, no sectors are bad.
+        let is_plain = !self.members.is_degraded() && sub.device.as_member().is_some();
+        if outcome != Outcome::Ok || !is_plain || self.layout.is_striped_only() {
             self.note_written_or_bad(now, index, sub, outcome);
-        }
-        if outcome == Outcome::Ok
-            && self.layout.is_striped_only()
-            && self.flight.ops[index].kind == GroupOpKind::Write
-        {
-            self.repairs.note_written(&self.layout, sub);
         }
         self.finish_commit_part(now, index);
     }
 
     /// Updates the bad sectors of a member after a write, and ejects it if it has too many.
-    #[cold]
+    #[inline(never)]
     fn note_written_or_bad(&mut self, now: Nanos, index: GroupOpId, sub: MemberCommand, outcome: Outcome) {
+        if outcome == Outcome::Ok {
+            if self.layout.is_striped_only() && self.flight.ops[index].kind == GroupOpKind::Write {
+                self.repairs.note_written(&self.layout, sub);
+            }
+            if sub.device.as_member().is_some_and(|column| self.members[column].bad.is_empty()) {
+                return;
+            }
+        }
         let moves = self.flight.ops[index].moves;
         let (_, base) = self.layout.locate(sub.group, usize::from(sub.role), moves);
         let first = base + u64::from(sub.rows.first);
@@ -170,12 +212,25 @@ impl<D: Device> Array<D> {
     }
 
     /// Ends a part of a commit; after the last one, writes the next run or finishes the operation.
+    #[inline]
     pub(super) fn finish_commit_part(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         debug_assert!(op.left > 0, "each write of an operation ends once");
         op.left -= 1;
+        if op.left == 0 {
+            if op.repairs.is_empty() {
+                self.finish_commit(now, index);
+            } else {
+                self.write_next_run(now, index);
+            }
+        }
+    }
+
+    /// Writes the next run of an operation that writes one by one; finishes the operation if no member takes what remains.
+    #[cold]
+    #[inline(never)]
+    fn write_next_run(&mut self, now: Nanos, index: GroupOpId) {
         while self.flight.ops[index].left == 0 {
-            // The runs that remain of an operation that writes one by one.
             let op = &mut self.flight.ops[index];
             if op.repairs.is_empty() {
                 self.finish_commit(now, index);
@@ -192,23 +247,29 @@ impl<D: Device> Array<D> {
         if op.kind == GroupOpKind::Write && !self.availability().is_kept(op) {
             self.flight.hosts[op.host_command()].outcome = Outcome::ReadOnly;
         }
-        let (group, moves, kind, set, overlay, host) =
-            (op.group, op.moves, op.kind, op.roles, op.overlay, op.host);
-        let (rows, fits) = (op.rows, op.leaves_redundancy_right());
-        if moves {
+        if op.moves {
             if let Some(shift) = self.layout.shift_mut() {
-                shift.set_moved(group);
+                shift.set_moved(op.group);
             }
             self.shift_progress();
         }
-        if matches!(kind, GroupOpKind::Write | GroupOpKind::Trim)
-            && host.is_none_or(|host| self.flight.hosts[host].outcome == Outcome::Ok)
-        {
-            self.history.clear_lost(&self.layout, group, set, overlay);
-        }
-        if fits {
-            self.doubt.clear_torn(group, rows);
+        if !self.history.lost().is_empty() || self.doubt.is_any_torn() {
+            self.clear_damage(index);
         }
         self.end_op(now, index);
+    }
+
+    /// Notes that what an operation has written is no longer lost, and its redundancy no longer wrong.
+    #[inline(never)]
+    fn clear_damage(&mut self, index: GroupOpId) {
+        let op = &self.flight.ops[index];
+        if matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim)
+            && op.host.is_none_or(|host| self.flight.hosts[host].outcome == Outcome::Ok)
+        {
+            self.history.clear_lost(&self.layout, op.group, op.roles, op.overlay);
+        }
+        if op.leaves_redundancy_right() {
+            self.doubt.clear_torn(op.group, op.rows);
+        }
     }
 }

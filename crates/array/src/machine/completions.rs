@@ -3,12 +3,13 @@
 use super::Array;
 use crate::member_command::{MemberCommand, MemberCommandKind};
 use crate::op::{GroupOpKind, WriteMethod};
-use outlast_device::{Completion, Device, LatencyCause, Outcome, Tag};
+use outlast_device::{Device, LatencyCause, Outcome, Tag};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
     /// Hands a completion of a member to the handler of its command.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "once for each event, in one place that counts")]
+    #[inline(always)]
     pub(super) fn member_done(&mut self, now: Nanos, tag: Tag, outcome: Outcome) {
         let sub = self.flight.take_member_command(tag);
         self.members.completed(sub.device);
@@ -20,10 +21,23 @@ impl<D: Device> Array<D> {
                 self.direct_read_done(now, host, sub, tag, outcome);
             }
             MemberCommandKind::DirectWrite(host) => self.direct_write_done(now, host, sub, outcome),
-            MemberCommandKind::DirectTrim(host) => self.direct_change_done(now, host),
-            MemberCommandKind::Flush(host) => self.finish_part(now, host),
             MemberCommandKind::Read(op) => self.handle_read_done(now, op, sub, tag, outcome),
             MemberCommandKind::Write(op) => self.handle_write_done(now, op, sub, outcome),
+            _ => self.handle_other_done(now, sub, tag, outcome),
+        }
+    }
+
+    /// As [`Array::member_done`], for commands that neither read nor write for the host or an operation.
+    #[inline(never)]
+    fn handle_other_done(&mut self, now: Nanos, sub: MemberCommand, tag: Tag, outcome: Outcome) {
+        match sub.kind {
+            MemberCommandKind::DirectRead(_)
+            | MemberCommandKind::LimitedRead(_)
+            | MemberCommandKind::DirectWrite(_)
+            | MemberCommandKind::Read(_)
+            | MemberCommandKind::Write(_) => debug_assert!(false, "{sub:?} has a handler of its own"),
+            MemberCommandKind::DirectTrim(host) => self.direct_change_done(now, host),
+            MemberCommandKind::Flush(host) => self.finish_part(now, host),
             MemberCommandKind::Log(op) => self.log_done(now, op),
             MemberCommandKind::Bitmap => self.bitmap_part_done(now),
             MemberCommandKind::Clean => self.doubt.flushed(),
@@ -64,10 +78,13 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// Handles `completions` of members as `member_done` does, and accounts for each.
+    /// Handles the completions of members in the buffer as `member_done` does, and accounts for each.
     #[cold]
-    pub(super) fn account_completions(&mut self, now: Nanos, completions: &[Completion]) {
-        for completion in completions {
+    #[inline(never)]
+    pub(super) fn account_completions(&mut self, now: Nanos) {
+        // Taken out for the loop, since the handlers borrow the array.
+        let completions = std::mem::take(&mut self.buffer);
+        for completion in &completions {
             let sub = self.flight.member_command(completion.tag);
             let part = self.flight.host_part_of(&sub);
             let is_background = part.is_none()
@@ -93,5 +110,6 @@ impl<D: Device> Array<D> {
                 accounts.recount_last(now, part, reported, LatencyCause::Degraded);
             }
         }
+        self.buffer = completions;
     }
 }

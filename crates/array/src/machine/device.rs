@@ -1,9 +1,9 @@
 //! The array as a device.
 
 use super::Array;
-use crate::layout::to_row;
+use crate::hints::hint_members;
 use outlast_device::{
-    Command, Completion, Device, Extent, Identity, LatencyParts, Op as HostOp, Peek, SectorRun, Smart, Tag,
+    Command, Completion, Device, Extent, Identity, LatencyParts, Peek, SectorRun, Smart, Tag,
 };
 use outlast_units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 
@@ -43,14 +43,7 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        loop {
-            let at = self.next_event();
-            // `MAX` means that nothing is due, even if `now` is `MAX`, too.
-            if at > now || at == Nanos::MAX {
-                break;
-            }
-            self.run_next_event(at, now);
-        }
+        while self.run_next_event(now) {}
         self.replies.take(now, completions, &mut self.accounts);
     }
 
@@ -61,33 +54,14 @@ impl<D: Device> Device for Array<D> {
                 self.replies.take(ready, completions, &mut self.accounts);
                 return ready;
             }
-            let at = self.next_event();
-            if at > limit || at == Nanos::MAX {
+            if !self.run_next_event(limit) {
                 return limit;
             }
-            self.run_next_event(at, limit);
         }
     }
 
     fn hint(&self, upcoming: &[Command]) {
-        for command in upcoming.iter().filter(|command| command.op != HostOp::Flush) {
-            let end = command.lba.0.saturating_add(u64::from(command.sectors));
-            // The command will fail, so that there is nothing to prepare.
-            if end > self.setup.capacity {
-                continue;
-            }
-            let (group, role, row) = self.layout.chunk_of(command.lba.0);
-            let sectors = to_row(u64::from(command.sectors).min(self.layout.chunk - row));
-            let place = self.layout.place(group, false);
-            let write = command.op == HostOp::Write;
-            let redundancy = if write { self.layout.data..self.layout.roles } else { 0..0 };
-            for role in std::iter::once(role).chain(redundancy) {
-                let (column, base) = self.layout.column(place, role);
-                if let Some(device) = &self.members[column].device {
-                    device.hint(&[Command { lba: Lba(base + row), sectors, ..*command }]);
-                }
-            }
-        }
+        hint_members(&self.layout, &self.members, upcoming);
     }
 
     fn identify(&self) -> Identity {

@@ -14,9 +14,13 @@ impl<D: Device> Array<D> {
     /// members may leave while the operation waits, before anything is written. Returns true if the operation has ended.
     #[inline]
     pub(super) fn refuse_if_read_only(&mut self, now: Nanos, index: GroupOpId) -> bool {
-        if !self.read_only && !self.members.is_degraded() {
-            return false;
-        }
+        (self.read_only | self.members.is_degraded()) && self.refuse_if_needed(now, index)
+    }
+
+    /// See [`Array::refuse_if_read_only`]; for an array that lacks something.
+    #[cold]
+    #[inline(never)]
+    fn refuse_if_needed(&mut self, now: Nanos, index: GroupOpId) -> bool {
         let op = &self.flight.ops[index];
         if !matches!(op.kind, GroupOpKind::Write | GroupOpKind::Trim) {
             return false;
@@ -38,34 +42,55 @@ impl<D: Device> Array<D> {
     }
 
     /// Ends the operation, successful or not: releases its lock, mark, log space and record, and reports to whoever it works for.
+    #[allow(clippy::inline_always, reason = "the end of each commit")]
+    #[inline(always)]
     pub(super) fn end_op(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
-        let (group, kind, host, lock, epoch) = (op.group, op.kind, op.host, op.lock, op.epoch);
-        let (rows, marked, log_bytes) = (op.rows, op.marked, op.log_bytes);
+        let (host, lock) = (op.host, op.lock);
+        let is_for_host = matches!(op.kind, GroupOpKind::Read | GroupOpKind::Write | GroupOpKind::Trim);
+        let is_simple = is_for_host && op.epoch.is_none();
         op.committing = false;
-        if !op.cells.is_empty() {
-            self.flight.spare_cells.take_back(std::mem::take(&mut op.cells));
-        }
-        if op.record.is_some() {
-            op.record = None;
-        }
-        if !self.doubt.records.is_empty() {
-            self.doubt.records.remove(index);
-        }
-        if marked {
-            self.doubt.bitmap.unmark(now, group, self.setup.config.log.bitmap_delay);
+        let holds = !op.cells.is_empty() || op.record.is_some() || op.marked || op.log_bytes > 0;
+        if holds || !self.doubt.records.is_empty() {
+            self.release_held(now, index);
         }
         let runnable = &mut self.flight.runnable;
         if let Some(lock) = lock {
             self.flight.locks.release(lock, |op| runnable.push_back(op));
         }
         self.flight.ops.remove(index);
-        if log_bytes > 0 {
-            self.doubt.log.release(log_bytes);
-        }
         if let Some(host) = host {
             self.finish_part(now, host);
         }
+        if !is_simple {
+            self.report_end(index);
+        }
+    }
+
+    /// Releases what an operation holds besides its lock: content, mark, log space and record.
+    #[inline(never)]
+    fn release_held(&mut self, now: Nanos, index: GroupOpId) {
+        let op = &mut self.flight.ops[index];
+        if !op.cells.is_empty() {
+            self.flight.spare_cells.take_back(std::mem::take(&mut op.cells));
+        }
+        op.record = None;
+        if !self.doubt.records.is_empty() {
+            self.doubt.records.remove(index);
+        }
+        if op.marked {
+            self.doubt.bitmap.unmark(now, op.group, self.setup.config.log.bitmap_delay);
+        }
+        if op.log_bytes > 0 {
+            self.doubt.log.release(op.log_bytes);
+        }
+    }
+
+    /// Reports the end of an operation, which has just been given up, to the pass, repair or replay that it worked for.
+    #[inline(never)]
+    fn report_end(&mut self, index: GroupOpId) {
+        let op = &self.flight.ops[index];
+        let (group, kind, rows, epoch) = (op.group, op.kind, op.rows, op.epoch);
         if let Some(epoch) = epoch {
             self.group_done(group, epoch);
         }

@@ -1,7 +1,7 @@
 //! Events: completions of members, timers, and the one `settle` after each event.
 
 use super::Array;
-use outlast_device::{Device, LatencyCause};
+use outlast_device::{Completion, Device, LatencyCause};
 use outlast_units::Nanos;
 
 impl<D: Device> Array<D> {
@@ -17,40 +17,47 @@ impl<D: Device> Array<D> {
         self.array_deadline().min(self.members.first_deadline())
     }
 
-    /// Handles the first event, which is due at `at`; a member may run on by itself, up to `limit`, as long as nothing else is due and
-    /// nothing completes.
-    #[inline]
-    pub(super) fn run_next_event(&mut self, at: Nanos, limit: Nanos) {
-        let array_deadline = self.array_deadline();
+    /// Handles the first event, if it is due by `limit`; a member may run on by itself, up to `limit`, as long as nothing else is due and
+    /// nothing completes. Returns false if nothing is due.
+    pub(super) fn run_next_event(&mut self, limit: Nanos) -> bool {
+        let (array_deadline, first) = (self.array_deadline(), self.members.first_deadline());
+        // `MAX` means that nothing is due, even if `limit` is `MAX`, too.
+        let at = array_deadline.min(first);
+        if at > limit || at == Nanos::MAX {
+            return false;
+        }
         if array_deadline == at {
             self.clock = at;
             self.run_timers(at);
             self.settle(at);
-            return;
+            return true;
         }
-        // Taken out for the loop, since the handlers borrow the array.
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let (source, reached, notice) =
-            self.members.advance_first(at, limit.min(array_deadline), &mut buffer);
-        if !buffer.is_empty() || notice.is_some() {
-            self.clock = reached;
-            if self.accounts.is_some() {
-                self.account_completions(reached, &buffer);
-            } else {
-                for completion in &buffer {
-                    self.member_done(reached, completion.tag, completion.outcome);
-                }
-            }
-            buffer.clear();
-            if let Some(notice) = notice {
-                self.handle_notices(reached, source, notice);
-            }
-            self.settle(reached);
+        let (reached, notice) = self.members.advance_first(at, limit.min(array_deadline), &mut self.buffer);
+        if self.buffer.is_empty() & notice.is_none() {
+            return true;
         }
-        self.buffer = buffer;
+        self.clock = reached;
+        if self.accounts.is_some() {
+            self.account_completions(reached);
+        } else {
+            // By index, since the handlers borrow the array.
+            let mut next = 0;
+            while let Some(&Completion { tag, outcome, .. }) = self.buffer.get(next) {
+                self.member_done(reached, tag, outcome);
+                next += 1;
+            }
+        }
+        self.buffer.clear();
+        if let Some((source, notice)) = notice {
+            self.handle_notices(reached, source, notice);
+        }
+        self.settle(reached);
+        true
     }
 
     /// Runs the timers that are due.
+    #[cold]
+    #[inline(never)]
     fn run_timers(&mut self, now: Nanos) {
         if self.doubt.bitmap.wake() <= now {
             self.bitmap_daemon(now);
@@ -67,14 +74,8 @@ impl<D: Device> Array<D> {
     /// Handles everything that is due before `now`, so that an input at `now` does not make time run backwards.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Nanos) {
-        loop {
-            let at = self.next_event();
-            if at >= now {
-                break;
-            }
-            // Up to just before `now`: what is due at `now` comes after the input.
-            self.run_next_event(at, Nanos(now.0 - 1));
-        }
+        // Up to just before `now`: what is due at `now` comes after the input.
+        while self.next_event() < now && self.run_next_event(Nanos(now.0 - 1)) {}
         self.clock = self.clock.max(now);
     }
 
@@ -87,6 +88,9 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Never inlined: hardly ever called, and its handlers take much of the stack.
+    #[cold]
+    #[inline(never)]
     fn settle_all(&mut self, now: Nanos) {
         while self.is_unsettled() {
             self.settle_one(now);
@@ -95,12 +99,20 @@ impl<D: Device> Array<D> {
 
     #[inline]
     pub(super) fn is_unsettled(&self) -> bool {
-        // Without branches: hardly ever is anything due.
+        // Without branches: hardly ever does anything wait at all.
+        let waiting = self.flight.waiting() | self.doubt.waiting_for_room_or_mark();
+        let may_go_on = (waiting != 0) | self.members.is_any_leaving() | self.passes.is_pump_due();
+        may_go_on && self.is_due()
+    }
+
+    /// True if something that waits can go on.
+    #[inline(never)]
+    fn is_due(&self) -> bool {
         !self.flight.runnable.is_empty()
-            | self.passes.is_pump_due()
-            | self.doubt.is_any_ready()
-            | self.flight.is_any_released()
-            | self.members.is_any_leaving()
+            || self.passes.is_pump_due()
+            || self.doubt.is_any_ready()
+            || self.flight.is_any_released()
+            || self.members.is_any_leaving()
     }
 
     /// Does the most urgent thing that is due. The order is part of the model: results depend on it.

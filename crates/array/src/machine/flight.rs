@@ -1,7 +1,8 @@
 //! Work under way: host commands, operations on groups, commands to members, and replies to the host.
 
 use crate::accounts::{HostAccounts, HostPart};
-use crate::ids::{GroupOpId, HostCommandId, RepairId};
+use crate::ids::{GroupIndex, GroupOpId, HostCommandId, RepairId};
+use crate::layout::RowRange;
 use crate::locks::RowLocks;
 use crate::member_command::{MemberCommand, MemberCommandKind};
 use crate::op::{GroupOp, GroupOpKind, HostCommand};
@@ -69,6 +70,18 @@ impl ArrayFlight {
         self.hosts.used() == 0
     }
 
+    /// A new operation, in the place of one that has ended if there is one.
+    #[allow(clippy::inline_always, reason = "the operation is made in its place")]
+    #[inline(always)]
+    pub(super) fn new_op(&mut self, kind: GroupOpKind, group: GroupIndex, rows: RowRange) -> GroupOpId {
+        if let Some(index) = self.ops.reuse() {
+            self.ops[index].renew(kind, group, rows);
+            index
+        } else {
+            self.ops.insert(GroupOp::new(kind, group, rows))
+        }
+    }
+
     /// Takes out the command that a member has completed.
     #[inline]
     pub(super) fn take_member_command(&mut self, tag: Tag) -> MemberCommand {
@@ -85,6 +98,12 @@ impl ArrayFlight {
     /// The commands to members, in order of their tags.
     pub(super) fn live_member_commands(&self) -> impl Iterator<Item = &MemberCommand> {
         self.member_commands.slots().iter().flatten()
+    }
+
+    /// Operations and host commands that wait for nothing but their turn, or for the end of the replay: at least one, if this is not 0.
+    #[inline]
+    pub(super) fn waiting(&self) -> usize {
+        self.runnable.len() | self.held_back.len()
     }
 
     /// True if a host command that was held back may begin.

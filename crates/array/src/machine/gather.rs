@@ -1,6 +1,6 @@
 //! Gathering: reads the chunks that an operation must know, window by window.
 
-use super::plan::GatherPlan;
+use super::plan::{GatherPlan, plan_update};
 use super::{Array, command};
 use crate::ids::GroupOpId;
 use crate::layout::RowRange;
@@ -22,6 +22,16 @@ impl<D: Device> Array<D> {
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
             self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
+        match plan_update(&self.layout, &self.members, &self.doubt, &self.setup, &self.flight.ops[index]) {
+            None => self.gather_window(now, index),
+            Some(0) => self.finish_update(now, index),
+            Some(set) => self.read_roles(now, index, set),
+        }
+    }
+
+    /// As [`Array::gather`], for all that is no simple read-modify-write.
+    #[inline(never)]
+    fn gather_window(&mut self, now: Nanos, index: GroupOpId) {
         loop {
             match self.planner().plan(&self.flight.ops[index]) {
                 GatherPlan::Read(set) => {
@@ -59,24 +69,29 @@ impl<D: Device> Array<D> {
 
     /// Reads the window of each role in `set` from its member, or from the member's donor.
     fn read_roles(&mut self, now: Nanos, index: GroupOpId, set: u64) {
-        let op = &mut self.flight.ops[index];
+        let op = &self.flight.ops[index];
         let (group, window, kind) = (op.group, op.window, op.kind);
-        op.left = set.count_ones();
-        debug_assert!(op.left > 0, "a plan that reads reads something");
-        let place = self.layout.place(group, false);
+        debug_assert!(set != 0, "a plan that reads reads something");
+        let (place, recovers) = (self.layout.place(group, false), kind.recovers());
+        let mut sent = 0;
         for role in roles(set) {
             let (column, base) = self.layout.column(place, role);
             let source = self.members.source(column, group);
-            if kind.recovers() {
+            if recovers {
                 self.count_repair(kind, source, window.len(), true);
             }
             let (kind, role) = (MemberCommandKind::Read(index), to_role(role));
             let sub = MemberCommand { kind, device: source, role, group, rows: window };
             self.send(now, sub, command(HostOp::Read, base + u64::from(window.first), window), &[]);
+            sent += 1;
         }
+        // Nothing that is sent ends before the next event.
+        self.flight.ops[index].left = sent;
     }
 
     /// Takes the content of a role that has been read, or notes that the role cannot be read.
+    #[allow(clippy::inline_always, reason = "a part of `member_done`")]
+    #[inline(always)]
     pub(super) fn handle_read_done(
         &mut self,
         now: Nanos,
@@ -85,27 +100,34 @@ impl<D: Device> Array<D> {
         tag: Tag,
         outcome: Outcome,
     ) {
-        let role = usize::from(sub.role);
         let op = &mut self.flight.ops[index];
-        debug_assert!(op.left > 0 && op.have >> role & 1 == 0, "a role is read once");
+        debug_assert!(op.left > 0 && op.have >> sub.role & 1 == 0, "a role is read once");
         if outcome == Outcome::Ok {
-            op.have |= 1 << role;
-            if self.setup.bytes
-                && let Some(device) = self.members.device_mut(sub.device)
-                && let Some(data) = device.take_data(tag)
-            {
-                op.put_cell(role, sub.rows, data);
-                // The cell keeps the device's memory, which gets other memory for it.
-                self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
+            op.have |= 1 << sub.role;
+            if self.setup.bytes {
+                self.take_content(index, sub, tag);
             }
         } else {
-            self.flight.ops[index].failed |= 1 << role;
+            op.failed |= 1 << sub.role;
             self.note_read_error(now, sub.device);
         }
         self.finish_gather_part(now, index);
     }
 
+    /// Takes the content that a member has read for an operation.
+    #[inline(never)]
+    fn take_content(&mut self, index: GroupOpId, sub: MemberCommand, tag: Tag) {
+        if let Some(device) = self.members.device_mut(sub.device)
+            && let Some(data) = device.take_data(tag)
+        {
+            self.flight.ops[index].put_cell(usize::from(sub.role), sub.rows, data);
+            // The cell keeps the device's memory, which gets other memory for it.
+            self.flight.spare_cells.take_memory().into_iter().for_each(|own| device.return_data(own));
+        }
+    }
+
     /// Counts a read of an operation that has ended; after the last one, follows the next plan, which finds the role of a member that has left missing.
+    #[inline]
     pub(super) fn finish_gather_part(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         op.left -= 1;

@@ -33,15 +33,16 @@ impl<D: Device> Array<D> {
             self.replies.ready.push_back(Completion::new(now, tag, outcome));
             return;
         }
-        let mut host = HostCommand {
+        let index = self.flight.hosts.insert(HostCommand {
             command,
             tag,
             // One part for the cutting itself, so that the command cannot end before it is cut.
             left: 1,
             outcome: Outcome::Ok,
             data: Vec::new(),
-        };
+        });
         if self.setup.bytes && matches!(command.op, HostOp::Read | HostOp::Write) {
+            let host = &mut self.flight.hosts[index];
             if command.op == HostOp::Write {
                 self.flight.spare_cells.give_memory(&mut host.data);
                 host.data.clear();
@@ -49,13 +50,12 @@ impl<D: Device> Array<D> {
             }
             host.data.resize(to_length(u64::from(command.sectors) * SECTOR_BYTES), 0);
         }
-        let index = self.flight.hosts.insert(host);
         if is_change(command.op) {
             self.doubt.write_begins();
         }
         match command.op {
-            HostOp::Read => self.split_read(now, index),
-            HostOp::Write => self.split_write(now, index),
+            HostOp::Read => self.split_read(now, index, command),
+            HostOp::Write => self.split_write(now, index, command),
             HostOp::Trim => self.split_trim(now, index),
             HostOp::Flush => self.flush(now, index),
             // An array has redundancy of its own: it asks nobody to write anything again.
@@ -65,16 +65,23 @@ impl<D: Device> Array<D> {
     }
 
     /// Cuts a read into pieces: those that can be read directly, and those that need a lock.
-    fn split_read(&mut self, now: Nanos, host: HostCommandId) {
-        let Command { lba, sectors, .. } = self.flight.hosts[host].command;
+    fn split_read(&mut self, now: Nanos, host: HostCommandId, command: Command) {
+        let Command { lba, sectors, .. } = command;
         // The common case: every chunk is read from its own member, without looking at its group.
         let simple =
             !self.members.is_degraded() && !self.passes.moves_parity() && self.history.lost().is_empty();
-        for piece in self.layout.pieces(lba.0, u64::from(sectors), !simple) {
-            if simple {
+        if simple {
+            // Most reads lie in one chunk.
+            if let Some(piece) = self.layout.piece_in_chunk(lba.0, u64::from(sectors)) {
                 self.direct_read(now, host, piece.group, usize::from(piece.first_role), piece.rows);
-                continue;
+                return;
             }
+            for piece in self.layout.pieces(lba.0, u64::from(sectors), false) {
+                self.direct_read(now, host, piece.group, usize::from(piece.first_role), piece.rows);
+            }
+            return;
+        }
+        for piece in self.layout.pieces(lba.0, u64::from(sectors), true) {
             let set = piece_roles(piece);
             if self.history.is_lost(&self.layout, piece.group, set, piece.rows) {
                 self.fail_lost(host, piece.group, set, piece.rows);
@@ -98,28 +105,34 @@ impl<D: Device> Array<D> {
     }
 
     /// Cuts a write into operations on groups, or into direct writes without redundancy.
-    fn split_write(&mut self, now: Nanos, host: HostCommandId) {
-        let Command { lba, sectors, fua, placement, .. } = self.flight.hosts[host].command;
+    fn split_write(&mut self, now: Nanos, host: HostCommandId, command: Command) {
+        let Command { lba, sectors, fua, placement, .. } = command;
         if self.read_only {
             self.flight.hosts[host].outcome = Outcome::ReadOnly;
             return;
         }
-        let (striped_only, direct) = (self.layout.is_striped_only(), self.writes_directly());
-        for piece in self.layout.pieces(lba.0, u64::from(sectors), self.setup.joins_chunks && !striped_only) {
+        let (sectors, direct) = (u64::from(sectors), self.writes_directly());
+        // Most writes lie in one chunk.
+        let (mut next, mut rest) = (self.layout.piece_in_chunk(lba.0, sectors), None);
+        if next.is_none() {
+            let joined = self.setup.joins_chunks() && !self.layout.is_striped_only();
+            next = rest.insert(self.layout.pieces(lba.0, sectors, joined)).next();
+        }
+        while let Some(piece) = next {
+            next = rest.as_mut().and_then(Iterator::next);
             if direct {
                 self.direct_write(now, host, piece);
                 continue;
             }
             self.flight.hosts[host].left += 1;
-            let mut op = GroupOp::new(GroupOpKind::Write, piece.group, piece.rows);
+            let index = self.flight.new_op(GroupOpKind::Write, piece.group, piece.rows);
+            let op = &mut self.flight.ops[index];
             (op.host, op.roles, op.fua, op.placement) = (Some(host), piece_roles(piece), fua, placement);
-            if self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group)) {
-                // A lazy shift moves the stripe along with this write, which needs the whole chunk.
-                op.whole = true;
-            }
-            self.start_op(now, op);
+            // A lazy shift moves the stripe along with this write, which needs the whole chunk.
+            op.whole = self.layout.shift().is_some_and(|shift| shift.lazy && !shift.is_moved(piece.group));
+            self.start(now, index);
         }
-        self.check_wear(now, u64::from(sectors));
+        self.check_wear(now, sectors);
     }
 
     /// Cuts a trim into operations on groups, or into direct trims without redundancy.

@@ -1,9 +1,11 @@
 //! Plans of operations: which roles must be known before writing, and how to get them. Decisions only, no effects.
 
 use super::availability::RoleAvailability;
+use super::setup::ArraySetup;
 use crate::doubt::PowerLossDoubt;
 use crate::ids::GroupIndex;
 use crate::layout::GroupLayout;
+use crate::members::ArrayMembers;
 use crate::op::{GroupOp, GroupOpKind, RecordContent, WriteMethod};
 use crate::roles::roles;
 use outlast_device::Device;
@@ -38,6 +40,35 @@ pub(super) struct GatherPlanner<'a, D> {
     pub(super) availability: RoleAvailability<'a, D>,
     pub(super) doubt: &'a PowerLossDoubt,
     pub(super) writes: StripeWrites,
+}
+
+/// The roles that a read-modify-write on an array that lacks nothing has yet to read: the common case, small enough to be inlined. `None`:
+/// [`GatherPlanner::plan`] has the plan.
+#[inline]
+pub(super) fn plan_update<D>(
+    layout: &GroupLayout,
+    members: &ArrayMembers<D>,
+    doubt: &PowerLossDoubt,
+    setup: &ArraySetup,
+    op: &GroupOp,
+) -> Option<u64> {
+    let (data, parity) = (layout.data_set, layout.role_set & !layout.data_set);
+    let is_whole = op.window == op.rows && op.overlay == op.rows && op.failed | op.lost == 0;
+    let is_plain = op.kind == GroupOpKind::Write && is_whole && !op.moves && op.roles != data;
+    let is_trusted = !members.is_degraded() && doubt.resync().is_none();
+    if !is_plain || !is_trusted || parity == 0 {
+        return None;
+    }
+    let (complete, delta) = (data & !(op.roles | op.have), (op.roles | parity) & !op.have);
+    let writes = setup.config.writes;
+    let is_cheaper = if op.have == 0 && op.roles.is_power_of_two() {
+        setup.updates_one_chunk
+    } else if delta == 0 {
+        complete != 0 || writes != StripeWrites::Cheapest
+    } else {
+        !writes.reconstructs(complete.count_ones(), delta.count_ones())
+    };
+    is_cheaper.then_some(delta)
 }
 
 impl<D: Device> GatherPlanner<'_, D> {

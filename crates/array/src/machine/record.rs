@@ -21,7 +21,17 @@ pub(super) fn record_bytes(op: &GroupOp) -> u64 {
 
 impl<D: Device> Array<D> {
     /// Makes the record that the operation needs, and writes it to the members if it is kept there; else goes on at once.
+    #[inline]
     pub(super) fn write_record(&mut self, now: Nanos, index: GroupOpId) {
+        let may_need_record = self.setup.keeps_records || self.flight.ops[index].moves;
+        if !may_need_record || !self.make_record(now, index) {
+            self.commit(now, index);
+        }
+    }
+
+    /// See [`Array::write_record`]; returns false if the operation needs no record.
+    #[inline(never)]
+    fn make_record(&mut self, now: Nanos, index: GroupOpId) -> bool {
         let op = &self.flight.ops[index];
         let logged = self.setup.keeps_records;
         let content = match op.kind {
@@ -32,23 +42,21 @@ impl<D: Device> Array<D> {
             }
             GroupOpKind::Write if logged => self.partial_content(index),
             GroupOpKind::Trim if logged => RecordContent::Trim,
-            _ => {
-                self.commit(now, index);
-                return;
-            }
+            _ => return false,
         };
         let op = &mut self.flight.ops[index];
         op.record = Some(Box::new(GroupRecord { group: op.group, rows: op.rows, content }));
         if !logged || op.kind == GroupOpKind::Transform || self.setup.config.log.place == LogPlace::Controller
         {
             self.finish_record(now, index);
-            return;
+            return true;
         }
         let bytes = record_bytes(op);
         if self.doubt.log.reserve(bytes, index) {
             self.flight.ops[index].log_bytes = bytes;
             self.write_log(now, index);
         }
+        true
     }
 
     /// The content of a record that holds partial parity, and new data that only parity would hold.
@@ -137,6 +145,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Applies the record of a gathered operation: sets its cells to their new content.
+    #[inline(never)]
     pub(super) fn apply_record(&mut self, index: GroupOpId) {
         let Some(record) = self.flight.ops[index].record.clone() else { return };
         let group = record.group;

@@ -8,7 +8,7 @@ use crate::placement::ParityPlacement;
 use outlast_device::{Command, Device, NamespaceId, Op, Outcome};
 use outlast_media::ConfigError;
 use outlast_settings::array::{ArrayConfig, ChunkOrder, Consistency, Shares, StripeWrites};
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::{Bytes, SECTOR_BYTES, to_count};
 
 /// Settings of an array and what follows from them.
 #[derive(Clone, Debug)]
@@ -27,8 +27,8 @@ pub(super) struct ArraySetup {
     pub(super) trim_unit: u64,
     /// Sectors of the array.
     pub(super) capacity: u64,
-    /// Chunks of one stripe are written together.
-    pub(super) joins_chunks: bool,
+    /// A write of one chunk reads its old content and the old parity, rather than the rest of the stripe.
+    pub(super) updates_one_chunk: bool,
     /// Writes leave a record before they begin.
     pub(super) keeps_records: bool,
 }
@@ -71,13 +71,21 @@ impl ArraySetup {
             member_sectors: usable_sectors(&config, smallest),
             trim_unit: trim_unit.max(1),
             capacity: layout.capacity(),
-            joins_chunks: config.writes != StripeWrites::ChunkByChunk,
+            updates_one_chunk: !config
+                .writes
+                .reconstructs(to_count(layout.data - 1), to_count(1 + layout.roles - layout.data)),
             keeps_records: config.consistency.keeps_records(),
             config,
         };
         let needed = layout.member_sectors();
         assert!(needed <= setup.member_sectors, "data of a member ends where its records begin");
         Ok(setup)
+    }
+
+    /// True if chunks of one stripe are written together.
+    #[inline]
+    pub(super) fn joins_chunks(&self) -> bool {
+        self.config.writes != StripeWrites::ChunkByChunk
     }
 
     /// Bytes that a device must have to be a member.

@@ -32,7 +32,7 @@ impl<D: Device> Array<D> {
             return outcome;
         }
         let mut orders = UntimedOrders { counters, give };
-        let joined = command.op != HostOp::Write || self.setup.joins_chunks;
+        let joined = command.op != HostOp::Write || self.setup.joins_chunks();
         for piece in self.layout.pieces(command.lba.0, u64::from(command.sectors), joined) {
             match command.op {
                 HostOp::Write => self.route_write(command, piece, &mut orders),
@@ -84,7 +84,7 @@ impl<D: Device> Array<D> {
     ) {
         let (data, all) = (self.layout.data, self.layout.roles);
         let written = usize::from(piece.end_role - piece.first_role);
-        let joined = self.setup.joins_chunks || data == 1;
+        let joined = self.setup.joins_chunks() || data == 1;
         if all > data && data > 1 && !(written == data && joined) {
             // The same choice as with time.
             let written_roles = piece_data(piece).fold(0u64, |set, role| set | 1 << role);

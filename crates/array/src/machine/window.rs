@@ -70,6 +70,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Computes the content of the window that the operation needs; `known_roles`: roles whose content is there.
+    #[inline(never)]
     fn compute_window(&mut self, index: GroupOpId, known_roles: u64) {
         let (data, parities) = (self.layout.data, self.layout.roles - self.layout.data);
         let op = &mut self.flight.ops[index];
@@ -184,12 +185,24 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Ends the gathering of a read-modify-write whose old data and parity are known.
+    #[inline]
+    pub(super) fn finish_update(&mut self, now: Nanos, index: GroupOpId) {
+        let op = &mut self.flight.ops[index];
+        op.method = WriteMethod::Delta;
+        if self.setup.bytes {
+            let known_roles = op.known_roles();
+            self.compute_window(index, known_roles);
+        }
+        self.combine_write(index);
+        self.write_record(now, index);
+    }
+
     /// Ends gathering after the last window, and goes on with the record.
     pub(super) fn finish_gather(&mut self, now: Nanos, index: GroupOpId) {
-        let kind = self.flight.ops[index].kind;
-        match kind {
-            GroupOpKind::Read => self.answer_read(now, index),
+        match self.flight.ops[index].kind {
             GroupOpKind::Write => self.combine_write(index),
+            GroupOpKind::Read => self.answer_read(now, index),
             GroupOpKind::Replay => self.apply_record(index),
             GroupOpKind::Trim
             | GroupOpKind::Transform
@@ -200,6 +213,7 @@ impl<D: Device> Array<D> {
     }
 
     /// Gives the host its data and releases it; the operation itself continues if chunks are to be rewritten.
+    #[inline(never)]
     fn answer_read(&mut self, now: Nanos, index: GroupOpId) {
         let op = &mut self.flight.ops[index];
         let (host, group, rows, set) = (op.host_command(), op.group, op.rows, op.roles);
@@ -217,14 +231,20 @@ impl<D: Device> Array<D> {
         self.finish_part(now, host);
     }
 
-    /// Puts the host's data into the cells of a write, and adds it to the parity sums.
+    /// Counts a write of which all is known, and computes what it writes.
+    #[inline]
     fn combine_write(&mut self, index: GroupOpId) {
         if !self.layout.is_striped_only() {
             self.history.counters.count_write(self.flight.ops[index].method);
         }
-        if !self.setup.bytes {
-            return;
+        if self.setup.bytes {
+            self.combine_cells(index);
         }
+    }
+
+    /// Puts the host's data into the cells of a write, and adds it to the parity sums.
+    #[inline(never)]
+    fn combine_cells(&mut self, index: GroupOpId) {
         let (data, roles_of_group) = (self.layout.data, self.layout.roles);
         let keeps_sums = self.setup.uses_partial_log();
         let at_once = self.flight.ops[index].computes_at_once(self.layout.data_set, keeps_sums);

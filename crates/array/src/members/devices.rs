@@ -6,8 +6,18 @@ use crate::ids::{ColumnDevice, ColumnIndex, GroupIndex};
 use crate::layout::{GroupLayout, RowRange};
 use crate::ranges::RangeSet;
 use outlast_device::{Command, Completion, Device, Notice, Tag};
-use outlast_units::Nanos;
+use outlast_units::{IndexVec, Nanos};
 use std::collections::BTreeSet;
+
+/// The state that is kept about the donor of column `column`.
+#[cold]
+#[inline(never)]
+fn donor_home<D>(
+    donors: &mut IndexVec<ColumnIndex, Option<DonorMember<D>>>,
+    column: usize,
+) -> Option<&mut MemberColumn<D>> {
+    donors.as_mut_slice().get_mut(column)?.as_mut().map(|donor| &mut donor.home)
+}
 
 impl<D: Device> ArrayMembers<D> {
     /// Submits a command to a device, which must be present.
@@ -49,28 +59,38 @@ impl<D: Device> ArrayMembers<D> {
     }
 
     /// Advances the device with the earliest deadline, `at`, until it completes something or has a notice, another device is due, or
-    /// `limit` is reached. Returns it, the time reached and its notice.
+    /// `limit` is reached. Returns the time reached, and the device with its notice, if it has one.
     #[inline]
     pub(crate) fn advance_first(
         &mut self,
         at: Nanos,
         limit: Nanos,
         completions: &mut Vec<Completion>,
-    ) -> (ColumnDevice, Nanos, Option<Notice>) {
+    ) -> (Nanos, Option<(ColumnDevice, Notice)>) {
         debug_assert!(at == self.deadlines.first(), "the first member is due");
-        let (place, others) = self.deadlines.due();
-        let first = self.device_at(place);
-        // At least to `at`, so that devices with equal deadlines do not stop each other.
-        let limit = limit.min(others).max(at);
-        let Some(device) = self.device_mut(first) else {
-            debug_assert!(false, "a member that is gone is never due");
-            return (first, at, None);
+        let place = self.deadlines.due();
+        let home = match self.columns.as_mut_slice().get_mut(place) {
+            Some(home) => Some(home),
+            None => donor_home(&mut self.donors, place - self.columns.len()),
         };
-        let reached = device.advance_to_completion(limit, completions);
-        let notice = device.take_notice();
+        let Some(device) = home.and_then(|home| home.device.as_mut()) else {
+            debug_assert!(false, "a member that is gone is never due");
+            return (at, None);
+        };
+        // Mostly something completes at once, so that it does not matter when another device is due.
+        let mut reached = device.advance_to_completion(at, completions);
+        let mut notice = device.take_notice();
+        if completions.is_empty() && notice.is_none() {
+            // At least to `at`, so that devices with equal deadlines do not stop each other.
+            let limit = limit.min(self.deadlines.due_after(place));
+            if limit > at {
+                reached = device.advance_to_completion(limit, completions);
+                notice = device.take_notice();
+            }
+        }
         let deadline = device.next_deadline().unwrap_or(Nanos::MAX);
         self.deadlines.set(place, deadline);
-        (first, reached, notice)
+        (reached, notice.map(|notice| (self.device_at(place), notice)))
     }
 
     /// Fetches the deadline of every device.

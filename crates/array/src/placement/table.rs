@@ -109,6 +109,18 @@ impl ParityPlacement {
         to_length(stripe % u64::from(self.period))
     }
 
+    /// Where the columns of the roles of `stripe` begin in the table.
+    #[inline]
+    pub(crate) fn first_entry(&self, stripe: u64) -> usize {
+        self.phase(stripe) * self.columns
+    }
+
+    /// The column at an entry of the table: that of role `r` is `r` entries after the first of its stripe.
+    #[inline]
+    pub(crate) fn column_at(&self, entry: usize) -> u8 {
+        self.column_of[entry]
+    }
+
     /// The columns of a stripe's roles.
     #[inline]
     pub fn columns_at(&self, phase: usize) -> &[u8] {
