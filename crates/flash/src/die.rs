@@ -1,6 +1,6 @@
 //! The state of a die.
 
-use crate::die_step::TurnReason;
+use crate::die_step::{CoreDemand, TurnReason};
 use crate::op::{DieQueue, InternalTask, OpList};
 use crate::op_kind::FlashOpKind;
 use outlast_units::slab::NIL;
@@ -158,6 +158,14 @@ impl FlashDie {
             && self.reads.is_empty()
             && self.programs.is_empty()
             && !self.has_internal_work()
+    }
+
+    /// Counts a read of the host that begins where nothing else waits, with these demands of the core.
+    #[inline]
+    pub(crate) fn count_only_read(&mut self, demand: CoreDemand) {
+        self.since_background = self.since_background.saturating_add(u8::from(demand.background));
+        self.reads_in_a_row = 0;
+        self.host_in_a_row = if demand.urgent { self.host_in_a_row.saturating_add(1) } else { 0 };
     }
 
     /// Resets the count of operations that went before internal work, which has begun for reason `reason`.

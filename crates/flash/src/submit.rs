@@ -29,7 +29,9 @@ impl<T: Copy> Flash<T> {
         let state = &mut dies[die];
         let op = context.ops.insert(op);
         if queue == DieQueue::Reads && context.plain && !context.gathering && state.has_nothing_to_do() {
-            return context.start_only_read(now, die, state, op, demands);
+            // As `take_turn` would, with no choice.
+            state.count_only_read(demands(state.core));
+            return context.start_read_here::<true>(now, die, state, op);
         }
         state.list(queue).push(&mut context.ops, op);
         if !context.plain {
@@ -162,7 +164,7 @@ impl<T: Copy> DieContext<T> {
     ) -> DieStep {
         match state.phase {
             DiePhase::Idle => return self.take_turn::<PLAIN>(now, die, state, demands),
-            DiePhase::Array => self.suspend_if_worthwhile(now, die, state, demands),
+            DiePhase::Array if self.suspend.is_some() => self.suspend_if_worthwhile(now, die, state, demands),
             DiePhase::Reading if !PLAIN => return self.begin_another_read(now, die, state, demands),
             _ => {}
         }

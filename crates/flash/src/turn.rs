@@ -32,24 +32,6 @@ impl<T: Copy> DieContext<T> {
         next
     }
 
-    /// Starts read `op` of the host, which is in no queue, on die `die`, which [has nothing to do](FlashDie::has_nothing_to_do), in a room that is plain: as
-    /// [`DieContext::take_turn`] would, with no choice.
-    #[inline(always)]
-    pub(crate) fn start_only_read(
-        &mut self,
-        now: Nanos,
-        die: DieId,
-        state: &mut FlashDie,
-        op: u32,
-        demands: impl Fn(CoreId) -> CoreDemand,
-    ) -> DieStep {
-        let demand = demands(state.core);
-        state.since_background = state.since_background.saturating_add(u8::from(demand.background));
-        state.reads_in_a_row = 0;
-        state.host_in_a_row = if demand.urgent { state.host_in_a_row.saturating_add(1) } else { 0 };
-        self.start_read_here::<true>(now, die, state, op)
-    }
-
     /// The choice itself.
     #[inline(always)]
     pub(crate) fn pick_next<const PLAIN: bool>(

@@ -65,6 +65,16 @@ fn set_in_tree<const NODES: usize>(nodes: &mut [u64; NODES], source: u32, key: u
     least
 }
 
+/// As [`set_in_tree`], of a tree of that many nodes.
+#[allow(clippy::inline_always, reason = "as EventTree::set")]
+#[inline(always)]
+fn set_in_first<const NODES: usize>(nodes: &mut [u64], source: u32, key: u64) -> u64 {
+    let Some(nodes) = nodes.first_chunk_mut::<NODES>() else {
+        unreachable!("a tree of {} nodes", nodes.len())
+    };
+    set_in_tree(nodes, source, key)
+}
+
 impl EventTree {
     /// A tree of `sources` sources, none of which has an event.
     pub fn new(sources: usize) -> Self {
@@ -125,12 +135,10 @@ impl EventTree {
     fn set_key(&mut self, source: u32, key: u64) {
         debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let nodes = self.nodes.as_mut_slice();
-        let least = if let Some(nodes) = nodes.as_mut_array::<SMALL>() {
-            set_in_tree(nodes, source, key)
-        } else if let Some(nodes) = nodes.as_mut_array::<MEDIUM>() {
-            set_in_tree(nodes, source, key)
-        } else {
-            set_in_levels(nodes, source, key)
+        let least = match nodes.len() {
+            SMALL => set_in_first::<SMALL>(nodes, source, key),
+            MEDIUM => set_in_first::<MEDIUM>(nodes, source, key),
+            _ => set_in_levels(nodes, source, key),
         };
         self.first = least;
         self.next = self.time_of(least);

@@ -37,7 +37,8 @@ impl Flushes {
     }
 
     /// Another program of epoch `epoch`, which has not ended.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as Flash::submit")]
+    #[inline(always)]
     pub fn count_in(&mut self, epoch: u32) {
         let index = self.index(epoch);
         self.programs[index] += 1;

@@ -20,6 +20,7 @@ impl CoreContext {
     }
 
     /// A program operation of flush epoch `epoch` has ended.
+    #[inline]
     pub(crate) fn count_out(&mut self, now: Nanos, epoch: u32) {
         self.commands.flushes.count_out(epoch);
         self.end_barriers(now);

@@ -81,6 +81,8 @@ struct CommandGenerator {
     done: bool,
     /// True if the plan [is plain](PhasePlan::is_plain).
     is_plain: bool,
+    /// The operation of all commands, where there is only one.
+    only_op: Option<Op>,
 }
 
 impl PhasePlan {
@@ -93,7 +95,6 @@ impl PhasePlan {
     }
 
     /// The operation of all commands, where there is only one.
-    #[inline]
     fn only_op(&self) -> Option<Op> {
         match (self.read, self.trim) {
             (ALL.., _) => Some(Op::Read),
@@ -126,6 +127,7 @@ impl PhaseGenerator {
                 end: start.0.saturating_add(plan.limit.duration),
                 done: false,
                 is_plain: plan.is_plain(),
+                only_op: plan.only_op(),
                 plan,
             },
         }
@@ -211,7 +213,7 @@ impl CommandGenerator {
             return Command::FLUSH;
         }
         // Nothing is drawn where there is no choice: nothing else draws from that stream.
-        let op = plan.only_op().unwrap_or_else(|| {
+        let op = self.only_op.unwrap_or_else(|| {
             // 63 random bits: shares are thresholds of 0 to 2^63, of which the last one always holds.
             match self.op_rng.next_u64() >> 1 {
                 variate if variate < plan.read => Op::Read,

@@ -237,7 +237,11 @@ impl FlashCore {
             let units = self.ftl.layout().units_per_pu();
             self.program_host(now, context, pu, units);
             self.program_parity(now, context, stream);
-            context.unsettled.add(self.id, &mut self.dirty, Due::Collect);
+            // Nothing follows in this event that could make space short, if the unit is all of its command.
+            let is_alone = context.is_settled() && context.commands.requests.has_one_part(work.request);
+            if !(is_alone && self.collects_nothing()) {
+                context.unsettled.add(self.id, &mut self.dirty, Due::Collect);
+            }
         }
     }
 

@@ -45,7 +45,8 @@ impl FlashCore {
     }
 
     /// The host program of `tag` has ended: its `units` units leave the buffer.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as FlashCore::programmed")]
+    #[inline(always)]
     pub(crate) fn host_programmed(
         &mut self,
         now: Nanos,
