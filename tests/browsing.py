@@ -22,6 +22,20 @@ def emptied(chromium: Any) -> None:
     chromium.get_log("browser")
 
 
+def wait_for_pages(chromium: Any) -> None:
+    """Has `get` return when the page is there: on a busy machine it may return while the page is still empty."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    get = chromium.get
+
+    def get_whole(url: str) -> None:
+        get(url)
+        seen = "return [document.readyState, location.href === 'about:blank']"
+        WebDriverWait(chromium, 60).until(lambda it: it.execute_script(seen) == ["complete", url == "about:blank"])
+
+    chromium.get = get_whole
+
+
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium that keeps its console's messages, stays off the network and scrolls at once, not by motion."""
@@ -38,4 +52,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         options.add_argument(f"--{name}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path)) as driver:
+        # Its window has the keyboard or not as the system pleases, and a page without it is told of no focus.
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        wait_for_pages(driver)
         yield driver

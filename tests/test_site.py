@@ -146,8 +146,9 @@ def test_screenshots_have_the_size_of_their_page(site: Path, browser: Any, windo
     for name in PAGES[:2]:
         browser.get((site / name).as_uri())
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        content = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        # Asked first: to answer, the page has to be laid out.
         text = browser.execute_script("return document.querySelector('.md-content').getBoundingClientRect().height;")
+        content = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         # The window without its scroll bar, which a phone lays over the page.
         inner = browser.execute_script("return document.documentElement.clientWidth;")
         assert width - 20 < inner <= width
