@@ -134,10 +134,10 @@ impl PowerLossDoubt {
         self.wake.min(self.bitmap.wake())
     }
 
-    /// Operations that wait for room for their record, or for their mark to be written: at least one, if this is not 0.
+    /// True if operations wait for room for their record, or for a mark: else [`PowerLossDoubt::is_any_ready`] need not be asked.
     #[inline]
-    pub(crate) fn waiting_for_room_or_mark(&self) -> usize {
-        self.log.waiting_count() | self.bitmap.waiting_count()
+    pub(crate) fn may_be_ready(&self) -> bool {
+        self.log.may_be_ready() | self.bitmap.may_be_ready()
     }
 
     /// True if an operation has got its mark or room for its record, or marks may be written.

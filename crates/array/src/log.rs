@@ -56,10 +56,10 @@ impl RecordLog {
         Some((op, bytes))
     }
 
-    /// Operations that wait for room.
+    /// True if operations wait for room: else [`RecordLog::is_ready`] need not be asked.
     #[inline]
-    pub(crate) fn waiting_count(&self) -> usize {
-        self.waiting.len()
+    pub(crate) fn may_be_ready(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// True if the operation that has waited longest may have its room.

@@ -140,3 +140,23 @@ impl ByOp {
         difference
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_that_are_taken_in_leave_nothing_behind() {
+        let (mut all, mut part) = (LatencyHistogram::new(3), LatencyHistogram::new(3));
+        for round in 1..4 {
+            // Beyond the first range, so that the histogram grows.
+            part.record(7_000_000_000);
+            part.record(5);
+            all.take_in(&mut part);
+            assert_eq!((all.len(), all.sum()), (2 * round, u128::from(round) * 7_000_000_005));
+            assert_eq!((all.min(), all.max()), (5, 7_000_000_000));
+            assert!(part.is_empty(), "the part is empty in round {round}");
+            assert_eq!((part.sum(), part.min(), part.max()), (0, u64::MAX, 0));
+        }
+    }
+}

@@ -210,7 +210,7 @@ impl RunRecorder {
         let op = command.op as usize;
         let window = &mut self.windows.current;
         if matches!(outcome, Outcome::Ok) {
-            // In the window alone, from which the whole run's are summed at its end.
+            // Counts in the window alone: those of the whole run are summed at its end.
             window.commands[op] += 1;
             window.bytes[op] += u64::from(command.sectors) * SECTOR_BYTES;
         } else {

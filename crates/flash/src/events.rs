@@ -67,6 +67,6 @@ impl FlashEvents {
 
     /// Forgets all events: power has failed.
     pub(crate) fn clear(&mut self) {
-        (0..self.tree.sources()).for_each(|source| self.tree.set(source, Nanos::MAX));
+        (0..self.tree.sources()).for_each(|source| self.tree.clear(source));
     }
 }

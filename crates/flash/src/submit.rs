@@ -29,7 +29,7 @@ impl<T: Copy> Flash<T> {
         let state = &mut dies[die];
         let op = context.ops.insert(op);
         if queue == DieQueue::Reads && context.plain && !context.gathering && state.has_nothing_to_do() {
-            // As `take_turn` would, with no choice.
+            // Does what `take_turn` would, which has no choice here.
             state.count_only_read(demands(state.core));
             return context.start_read_here::<true>(now, die, state, op);
         }

@@ -131,7 +131,7 @@ impl FlatMap {
             left &= left - 1;
             seen ^= slots[entry.index()].0;
         }
-        // It keeps the loads.
+        // Keeps the loads, whose results nothing else needs.
         std::hint::black_box(seen);
         let targets = &mut owners[to.index()..][..count as usize];
         for ((&lpn, owner), at) in gathered.iter().zip(targets).zip(to.0..) {

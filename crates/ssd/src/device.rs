@@ -189,7 +189,7 @@ fn hint_to<const ALONE: bool>(ssd: &Ssd, index: CoreId, core: &FlashCore, upcomi
         for command in some {
             let (owner, lpn) = ssd.context.core_of(ssd.context.size.unit_of(command.lba.0).0);
             let (is_own, is_write) = (ALONE || owner == index, command.op == HostOp::Write);
-            // Put into both lists, and counted in one. Neither is full yet: the remainder only tells the compiler.
+            // Puts it into both lists, and counts it in one. Neither is full yet: the remainder only tells the compiler.
             (read[reads % MOST], written[writes % MOST]) = (lpn, lpn);
             reads += usize::from(is_own && !is_write);
             writes += usize::from(is_own && is_write);

@@ -65,10 +65,10 @@ fn set_in_tree<const NODES: usize>(nodes: &mut [u64; NODES], source: u32, key: u
     least
 }
 
-/// As [`set_in_tree`], of a tree of that many nodes.
+/// Puts `key` at leaf `source` of a tree whose `NODES` nodes are a list; returns the least of all.
 #[allow(clippy::inline_always, reason = "as EventTree::set")]
 #[inline(always)]
-fn set_in_first<const NODES: usize>(nodes: &mut [u64], source: u32, key: u64) -> u64 {
+fn set_in_sized<const NODES: usize>(nodes: &mut [u64], source: u32, key: u64) -> u64 {
     let Some(nodes) = nodes.first_chunk_mut::<NODES>() else {
         unreachable!("a tree of {} nodes", nodes.len())
     };
@@ -136,8 +136,8 @@ impl EventTree {
         debug_assert!(source < self.sources, "there is no source {source} of {}", self.sources);
         let nodes = self.nodes.as_mut_slice();
         let least = match nodes.len() {
-            SMALL => set_in_first::<SMALL>(nodes, source, key),
-            MEDIUM => set_in_first::<MEDIUM>(nodes, source, key),
+            SMALL => set_in_sized::<SMALL>(nodes, source, key),
+            MEDIUM => set_in_sized::<MEDIUM>(nodes, source, key),
             _ => set_in_levels(nodes, source, key),
         };
         self.first = least;

@@ -10,10 +10,10 @@ impl IntentBitmap {
         !self.marked.is_empty() || self.phase == BitmapPhase::No && !self.next.is_empty()
     }
 
-    /// Operations to continue, and marks to be set: at least one, if this is not 0. Only then can [`IntentBitmap::is_ready`] be true.
+    /// True if operations are to go on or marks to be set: else [`IntentBitmap::is_ready`] need not be asked.
     #[inline]
-    pub(crate) fn waiting_count(&self) -> usize {
-        self.marked.len() | self.next.len()
+    pub(crate) fn may_be_ready(&self) -> bool {
+        !self.marked.is_empty() | !self.next.is_empty()
     }
 
     /// The next operation whose mark is durable.

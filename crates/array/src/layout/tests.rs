@@ -36,6 +36,18 @@ fn columns(layout: &GroupLayout) -> usize {
 }
 
 proptest! {
+    /// A command within one chunk is one piece, the same as where it is cut like any other.
+    #[test]
+    fn a_piece_in_a_chunk_is_the_only_one(layout in any_layout(), at: u64, sectors in 0_u64..64, joined: bool) {
+        prop_assume!(layout.capacity() > 0);
+        let first = at % layout.capacity();
+        let sectors = sectors.min(layout.capacity() - first);
+        if let Some(piece) = layout.piece_in_chunk(first, sectors) {
+            let cut: Vec<_> = layout.pieces(first, sectors, joined).map(|own| format!("{own:?}")).collect();
+            prop_assert_eq!(cut, [format!("{piece:?}")]);
+        }
+    }
+
     /// Every chunk of every group has a place of its own, roles of one group lie on different members, and the inverse agrees.
     #[test]
     fn places_are_one_to_one(layout in any_layout()) {

@@ -100,8 +100,8 @@ impl<D: Device> Array<D> {
     #[inline]
     pub(super) fn is_unsettled(&self) -> bool {
         // Without branches: hardly ever does anything wait at all.
-        let waiting = self.flight.waiting() | self.doubt.waiting_for_room_or_mark();
-        let may_go_on = (waiting != 0) | self.members.is_any_leaving() | self.passes.is_pump_due();
+        let is_any_waiting = self.flight.is_any_waiting() | self.doubt.may_be_ready();
+        let may_go_on = is_any_waiting | self.members.is_any_leaving() | self.passes.is_pump_due();
         may_go_on && self.is_due()
     }
 

@@ -100,10 +100,10 @@ impl ArrayFlight {
         self.member_commands.slots().iter().flatten()
     }
 
-    /// Operations and host commands that wait for nothing but their turn, or for the end of the replay: at least one, if this is not 0.
+    /// True if operations wait for their turn, or host commands for the end of the replay.
     #[inline]
-    pub(super) fn waiting(&self) -> usize {
-        self.runnable.len() | self.held_back.len()
+    pub(super) fn is_any_waiting(&self) -> bool {
+        !self.runnable.is_empty() | !self.held_back.is_empty()
     }
 
     /// True if a host command that was held back may begin.

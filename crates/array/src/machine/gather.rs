@@ -22,7 +22,17 @@ impl<D: Device> Array<D> {
         if self.setup.bytes && self.flight.ops[index].cells.is_empty() {
             self.flight.ops[index].cells = self.flight.spare_cells.take_list(self.layout.roles);
         }
-        match plan_update(&self.layout, &self.members, &self.doubt, &self.setup, &self.flight.ops[index]) {
+        let plan =
+            plan_update(&self.layout, &self.members, &self.doubt, &self.setup, &self.flight.ops[index]);
+        debug_assert!(
+            plan.is_none_or(|set| match Self::planner(self).plan(&self.flight.ops[index]) {
+                GatherPlan::Read(own) => own == set && set != 0,
+                GatherPlan::Ready(method) => method == crate::op::WriteMethod::Delta && set == 0,
+                GatherPlan::Short => false,
+            }),
+            "a simple update is planned in another way than all else"
+        );
+        match plan {
             None => self.gather_window(now, index),
             Some(0) => self.finish_update(now, index),
             Some(set) => self.read_roles(now, index, set),

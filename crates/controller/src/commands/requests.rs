@@ -116,7 +116,7 @@ impl Requests {
         own.left == 0
     }
 
-    /// True if one part of `request` is left: where a unit of it is being written, that unit is the last, and the command has been split.
+    /// True if one part of `request` is left.
     #[inline]
     pub(crate) fn has_one_part(&self, request: HostRequestId) -> bool {
         self.slab[request.0].left == 1

@@ -207,7 +207,7 @@ impl FlashCore {
             debug_assert!(work.sectors != 0, "a unit moves to where the host has written it anew");
             self.ftl.replace(older, unit);
         } else {
-            self.append(now, context, work, stream, unit);
+            self.append::<UNHEEDED>(now, context, work, stream, unit);
         }
         finish_parts_here(context, now, work.request, 1);
     }
@@ -215,7 +215,7 @@ impl FlashCore {
     /// The unit of `work` gets a slot at the frontier of `stream`; a program unit that is full is programmed.
     #[allow(clippy::inline_always, reason = "as FlashCore::may_enter")]
     #[inline(always)]
-    fn append(
+    fn append<const UNHEEDED: bool>(
         &mut self,
         now: Nanos,
         context: &mut CoreContext,
@@ -237,8 +237,9 @@ impl FlashCore {
             let units = self.ftl.layout().units_per_pu();
             self.program_host(now, context, pu, units);
             self.program_parity(now, context, stream);
-            // Nothing follows in this event that could make space short, if the unit is all of its command.
-            let is_alone = context.is_settled() && context.commands.requests.has_one_part(work.request);
+            // A unit that is all of its command, and that nothing held up, is followed by none before the drive settles: no space is taken meanwhile.
+            let is_alone =
+                UNHEEDED && context.is_settled() && context.commands.requests.has_one_part(work.request);
             if !(is_alone && self.collects_nothing()) {
                 context.unsettled.add(self.id, &mut self.dirty, Due::Collect);
             }

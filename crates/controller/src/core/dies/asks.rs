@@ -18,7 +18,7 @@ impl FlashCore {
         die: DieId,
         next: DieStep,
     ) {
-        // Asked first: it is what most come to.
+        // Returns first where most steps end.
         if matches!(next, DieStep::Nothing) {
             return;
         }

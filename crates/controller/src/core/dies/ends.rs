@@ -55,7 +55,7 @@ impl FlashCore {
             }
         };
         if !tag.has_record {
-            // By a comparison of its own: a table of all kinds costs more than that.
+            // Compares before the other kinds are told apart by a table, which costs more.
             if tag.kind == OpKind::HostRead {
                 free(context, FlashOpKind::Read);
                 if context.notes_reads {
