@@ -221,8 +221,8 @@ def _open(
     from outlast.serving.control import Control
 
     export = json.loads(server.request('{"do":"state"}'))["ok"]["exports"][0]["name"]
-    path = sockets.socket_path(name) if name is not None else sockets.free_socket(export)
-    control = stack.enter_context(Control(server, path))
+    named = Control(server, sockets.socket_path(name)) if name is not None else Control.at_free_name(server, export)
+    control = stack.enter_context(named)
     if not quiet:
         if at is not None:
             log.say(f"the drive as it was at {at}; the image stays as it is, and no change is kept")

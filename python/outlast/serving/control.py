@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socketserver
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from outlast import foreign
 from outlast.errors import ControlError
+from outlast.serving import sockets
 from outlast.serving.client import is_running
 
 LONGEST_REQUEST = 1 << 16
@@ -52,23 +54,41 @@ def answer_of(server: Server, request: Mapping[str, Any]) -> str:
         return json.dumps({"error": " ".join(str(error).split()) or type(error).__name__})
 
 
+class NameTakenError(ControlError):
+    """A server of that name runs."""
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Holds a lock on `folder`, for which other processes wait. The system takes it back from one that is killed."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
 class Control:
     """Listens on a Unix socket of mode 600 and passes each line on; to be used in `with`."""
 
     def __init__(self, server: Server, path: Path) -> None:
         self.path = path
-        if path.exists() and is_running(path):
-            raise ControlError(f"{path}: a server of that name runs already; choose another name")
-        with suppress(FileNotFoundError):
-            path.unlink()
-        before = os.umask(0o177)
         try:
-            self._listener = _Listener(server, path)
+            # Else two servers that start together find the name free, and one removes the other's socket.
+            with _alone_in(path.parent):
+                self._listener = _listener(server, path)
         except OSError as error:
             raise ControlError(f"{path}: cannot listen there: {error.strerror}") from error
-        finally:
-            os.umask(before)
         self._thread = threading.Thread(target=self._listener.serve_forever, name="outlast-control", daemon=True)
+
+    @classmethod
+    def at_free_name(cls, server: Server, export: str) -> Self:
+        """Listens at the first name after `export` that no running server has."""
+        paths = sockets.paths_for(export)
+        while True:
+            with suppress(NameTakenError):
+                return cls(server, next(paths))
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -76,10 +96,23 @@ class Control:
 
     def __exit__(self, *_: object) -> None:
         self._listener.shutdown()
-        self._listener.server_close()
-        self._thread.join()
+        # Removed while it still listens: nobody else takes the name before, or loses a socket of that name.
         with suppress(FileNotFoundError):
             self.path.unlink()
+        self._listener.server_close()
+        self._thread.join()
+
+
+def _listener(server: Server, path: Path) -> _Listener:
+    if path.exists() and is_running(path):
+        raise NameTakenError(f"{path}: a server of that name runs already; choose another name")
+    with suppress(FileNotFoundError):
+        path.unlink()
+    before = os.umask(0o177)
+    try:
+        return _Listener(server, path)
+    finally:
+        os.umask(before)
 
 
 class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

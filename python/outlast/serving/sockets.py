@@ -8,6 +8,7 @@ import shutil
 import socket
 import stat
 import tempfile
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -45,13 +46,11 @@ def socket_path(name: str) -> Path:
     return path
 
 
-def free_socket(export: str) -> Path:
-    """Path of an unused control socket, named after an export, with dashes for letters that a name may not have."""
-    from outlast.serving.client import is_running
-
+def paths_for(export: str) -> Iterator[Path]:
+    """Paths of control sockets named after an export, without end, with dashes for letters that a name may not have."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", export).lstrip("._-")[:60] or "machine"
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(path for path in map(socket_path, names) if not is_running(path))
+    return map(socket_path, names)
 
 
 class Place:

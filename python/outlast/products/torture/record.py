@@ -127,7 +127,6 @@ def _remove_unless_whole(out: Path) -> None:
 def _serve(request: RecordRequest, workload: Workload, marks: Marks, place: Path, tell: Callable[[str], None]) -> int:
     """Serves the drive for as long as the workload takes; its exit code."""
     from outlast import api
-    from outlast.serving import sockets
     from outlast.serving.control import Control
 
     server = api.start_server(
@@ -142,7 +141,7 @@ def _serve(request: RecordRequest, workload: Workload, marks: Marks, place: Path
         while server.wait(LOOK_S)[0] == "preparing":
             if interrupts.stop_requests():
                 raise KeyboardInterrupt
-        with Control(server, sockets.free_socket(request.out.stem)) as control:
+        with Control.at_free_name(server, request.out.stem) as control:
             around = Surroundings(
                 uri=server.uri,
                 env={"OUTLAST_URI": server.uri, "OUTLAST_CONTROL": str(control.path)},
