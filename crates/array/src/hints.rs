@@ -1,4 +1,4 @@
-//! What the host will soon ask, told to the members.
+//! Hints to members: the commands of the host that are to come, as each member will see its part of them.
 
 use crate::ids::ColumnIndex;
 use crate::layout::{GroupLayout, to_row};

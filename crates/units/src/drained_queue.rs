@@ -19,7 +19,7 @@ impl<T> Default for DrainedQueue<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for DrainedQueue<T> {
-    /// What is left: machines that are in the same state show the same, whatever has been taken.
+    /// Shows what is left: machines that are in the same state show the same, whatever has been taken.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.as_slice()).finish()
     }

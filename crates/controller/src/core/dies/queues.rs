@@ -130,7 +130,7 @@ impl FlashCore {
     #[allow(clippy::inline_always, reason = "as Flash::wake_of")]
     #[inline(always)]
     pub fn wake_of<const PLAIN: bool>(&mut self, now: Nanos, context: &mut CoreContext, die: DieId) {
-        // Asked before it is needed: as a part of this frame it costs less than a call.
+        // Asks before it is needed: as a part of this frame it costs less than a call.
         let demand = self.demand();
         let next = context.flash.wake_of::<PLAIN>(now, die, |_| demand);
         self.follow::<PLAIN>(now, context, die, next);
