@@ -1283,6 +1283,11 @@ class DeviceTimingSuspend(Setting):
     - true
     - false
     """
+    program_phase: Setting
+    """Time of one phase of a program, such as a pulse with its verification, where a program can be suspended only
+    between two phases (Wu and He, FAST 2012: inter-phase suspension). A read waits for the end of the phase that it
+    meets, and a program makes at least one before it is suspended (again). Absent: at any moment. Example: "125us".
+    """
     reads: Setting
     """How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a
     stream of reads delays it by at most `limit · (2 · overhead + reads · one read)`. 1 to 255. Default: 16, an

@@ -16,7 +16,7 @@ SUSPENSION: tuple[Row, ...] = (
     ("limit", 1.0, (1, 2, 8, 100)),
     ("reads", 0.3, (1, 2, 16, 255)),
     ("least_progress", 0.3, ("10us", "100us", "500us")),
-    (GONE, 0.2, (None,)),
+    ("program_phase", 0.2, ("50us", "160us")),
     ("erase_latency", 0.2, ("5us", "140us")),
     (GONE, 0.1, (None,)),
     (GONE, 0.1, (None,)),

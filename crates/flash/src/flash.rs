@@ -12,8 +12,8 @@ use crate::pipe::{PipeRules, ReadPipe};
 use crate::think::ThinkingSlots;
 use crate::transfer_queue::TransferQueue;
 use outlast_media::{
-    CellMode, ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing, TimingTable,
-    TwoPassConfig,
+    ArrayWork, CellMode, ChannelOrder, ConfigError, Geometry, ProgramUnit, SuspendConfig, Timing,
+    TimingTable, TwoPassConfig,
 };
 use outlast_units::slab::Slab;
 use outlast_units::{Bytes, ChannelId, CoreId, DieId, IndexVec, Nanos, to_count};
@@ -147,8 +147,9 @@ impl<T: Copy> Flash<T> {
         setup.modes.iter().try_for_each(|mode| timing.add_mode(mode))?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
         let piping = PipeRules::new(setup.timing);
-        let suspends_for_waiting =
-            setup.timing.suspend.is_some_and(|suspend| suspend.least_progress.is_some());
+        // Whether it may heed reads left waiting at all: a program does wherever an erase does.
+        let heeds = |suspend: SuspendConfig| suspend.heeds_waiting_reads(ArrayWork::Program);
+        let suspends_for_waiting = setup.timing.suspend.is_some_and(heeds);
         let context = DieContext {
             channels: IndexVec::filled(FlashChannel::default(), usize::from(geometry.channels)),
             events: FlashEvents::new(cores.len(), setup.think_time != Nanos::ZERO),

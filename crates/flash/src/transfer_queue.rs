@@ -106,8 +106,8 @@ impl<T: Copy> Flash<T> {
         let at = match (state.phase, &self.context.suspend) {
             // Its suspension was planned when a read came while the data was on its way.
             (DiePhase::Suspending, Some(suspend)) => {
-                let progress = suspend.least_progress.unwrap_or(Nanos::ZERO);
-                state.array_start + progress + suspend.latency_of(ArrayWork::Program)
+                let (work, start) = (ArrayWork::Program, state.array_start);
+                suspend.earliest(work, start, start) + suspend.latency_of(work)
             }
             _ => state.array_end,
         };

@@ -6,7 +6,7 @@ use crate::die_step::{CoreDemand, DieStep};
 use crate::flash::{DieContext, Flash};
 use crate::op::{BlockRow, FlashOp};
 use crate::op_kind::FlashOpKind;
-use outlast_media::{ArrayWork, ProgramUnit, TimingTable};
+use outlast_media::{ArrayWork, ProgramUnit, SuspendConfig, TimingTable};
 use outlast_units::{CoreId, DieId, Nanos};
 
 impl<T: Copy> DieContext<T> {
@@ -20,11 +20,8 @@ impl<T: Copy> DieContext<T> {
         demands: impl Fn(CoreId) -> CoreDemand,
     ) {
         let Some(suspend) = self.suspend else { return };
-        let work = match self.ops[state.current].kind() {
-            FlashOpKind::Erase => ArrayWork::Erase,
-            _ => ArrayWork::Program,
-        };
-        let from = now.max(state.array_start + suspend.least_progress.unwrap_or(Nanos::ZERO));
+        let work = array_work(self.ops[state.current].kind());
+        let from = suspend.earliest(work, state.array_start, now);
         let can_read = from + suspend.latency_of(work);
         if work == ArrayWork::Program && !suspend.while_writes_wait && demands(state.core).writes_wait {
             return;
@@ -45,8 +42,9 @@ impl<T: Copy> DieContext<T> {
         self.events.set_die(die, can_read);
     }
 
-    /// Suspends the operation that `die` has just begun or resumed for reads that were left waiting. Only where a program or erase must make progress
-    /// before it may be suspended: without that rule such reads would have gone first, and only a read that arrives later suspends.
+    /// Suspends the operation that `die` has just begun or resumed for reads that were left waiting. Only where it must make progress before it may
+    /// be suspended ([`SuspendConfig::heeds_waiting_reads`]): without such a rule such reads would have gone first, and only a read that arrives later
+    /// suspends.
     #[inline(never)]
     pub(crate) fn suspend_for_waiting_reads(
         &mut self,
@@ -55,7 +53,9 @@ impl<T: Copy> DieContext<T> {
         state: &mut FlashDie,
         demands: impl Fn(CoreId) -> CoreDemand,
     ) {
-        if state.phase == DiePhase::Array && !state.reads.is_empty() {
+        let heeds =
+            |suspend: SuspendConfig| suspend.heeds_waiting_reads(array_work(self.ops[state.current].kind()));
+        if state.phase == DiePhase::Array && !state.reads.is_empty() && self.suspend.is_some_and(heeds) {
             self.suspend_if_worthwhile(now, die, state, demands);
         }
     }
@@ -212,6 +212,14 @@ impl<T: Copy> Flash<T> {
     /// Time for which a die senses the units in `mask` of the program unit at `place`.
     pub fn sense_time(&self, place: BlockRow, mask: u64) -> Nanos {
         sensing_of(&self.context.unit, &self.context.timing, &FlashOp::read(place, mask, ())).1
+    }
+}
+
+/// What the array of a die does, of an operation of `kind` that is no read.
+fn array_work(kind: FlashOpKind) -> ArrayWork {
+    match kind {
+        FlashOpKind::Erase => ArrayWork::Erase,
+        _ => ArrayWork::Program,
     }
 }
 

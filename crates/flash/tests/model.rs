@@ -136,7 +136,14 @@ impl PlainRoom {
         } else {
             (suspend.program, None)
         };
-        let least = *start + suspend.least_progress.map_or(0, |time| time.0);
+        let mut least = *start + suspend.least_progress.map_or(0, |time| time.0);
+        if let (Some(phase), PlainOpKind::Program) = (suspend.program_phase, op.kind) {
+            let mut boundary = *start + phase.0;
+            while boundary < least.max(self.now) {
+                boundary += phase.0;
+            }
+            least = boundary;
+        }
         if !allowed || state.suspensions >= suspend.limit {
             return;
         }
@@ -164,9 +171,11 @@ impl PlainRoom {
     fn array(&mut self, die: usize, start: u64, end: u64) {
         let state = &mut self.dies[die];
         (state.doing, state.until) = (Doing::Array(start, end, u64::MAX), end);
-        if self.shape.suspend.is_some_and(|suspend| suspend.least_progress.is_some())
-            && !state.reads.is_empty()
-        {
+        let is_program = state.current.is_some_and(|op| op.kind == PlainOpKind::Program);
+        let heeds = |suspend: SuspendConfig| {
+            suspend.least_progress.is_some() || is_program && suspend.program_phase.is_some()
+        };
+        if self.shape.suspend.is_some_and(heeds) && !state.reads.is_empty() {
             self.try_to_suspend(die, false);
         }
     }
@@ -455,13 +464,20 @@ fn action() -> impl Strategy<Value = Action> {
 fn suspend() -> impl Strategy<Value = SuspendConfig> {
     let time = |most| proptest::option::of((0..most).prop_map(Nanos));
     let progress = time(400_000u64);
-    let times = (progress, time(90_000u64), time(20_000u64));
+    let phase = proptest::option::of((1_000..200_000u64).prop_map(Nanos));
+    let times = (progress, phase, time(90_000u64), time(20_000u64));
     (any::<(bool, bool, bool)>(), 1u8..4, times, 0u8..6).prop_map(
-        |((program, erase, while_writes_wait), reads, (least_progress, erase_latency, resume), limit)| {
+        |(
+            (program, erase, while_writes_wait),
+            reads,
+            (least_progress, program_phase, erase_latency, resume),
+            limit,
+        )| {
             SuspendConfig {
                 program,
                 erase,
                 least_progress,
+                program_phase,
                 erase_latency,
                 resume,
                 while_writes_wait,

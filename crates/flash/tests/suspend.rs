@@ -157,3 +157,52 @@ fn while_writes_wait_programs_are_not_suspended() {
         assert_eq!(caller.room.suspends(), suspends, "{while_writes_wait} {writes_wait} {erases}");
     }
 }
+
+/// Where a program has phases of p, a read waits for the end of the one that it meets and then L, so evenly between L and L + p: L + p / 2 on
+/// average, as long as a phase ends more than L before the program. One that comes as the array begins waits for a whole phase.
+#[test]
+fn a_read_waits_for_the_end_of_the_phase_that_it_meets() {
+    const STEP: u64 = 1000;
+    let phase = 50_000;
+    let suspend = SuspendConfig {
+        program_phase: Some(Nanos(phase)),
+        resume: Some(Nanos(RESUME)),
+        ..SuspendConfig::both(Nanos(LATENCY), 9, 16)
+    };
+    let shape = Shape { suspend: Some(suspend), ..Shape::default() };
+    let last = (PROGRAM[0] - LATENCY - 1) / phase * phase;
+    let waits: Vec<u64> = (0..last / STEP).map(|at| wait(&shape, at * STEP + STEP / 2).0).collect();
+    let mean = waits.iter().sum::<u64>() as f64 / waits.len() as f64;
+    let expected = (LATENCY + phase / 2) as f64;
+    assert!((mean - expected).abs() < 1e-6 * expected, "{mean}, expected {expected}");
+    for longer in [LATENCY, LATENCY + 10 * STEP, LATENCY + phase - STEP] {
+        let counted = waits.iter().filter(|&&wait| wait > longer).count() as u64 * STEP;
+        assert_eq!(counted, (LATENCY + phase - longer) * last / phase, "P(> {longer})");
+    }
+    assert_eq!(wait(&shape, 0), (phase + LATENCY, program_time() + LATENCY + RESUME + read_time(1)));
+    // After the last phase that gains time a read waits for the end of the program.
+    assert_eq!(wait(&shape, last + STEP), (PROGRAM[0] - last - STEP, program_time()));
+}
+
+/// Reads without end: a program makes one phase between two suspensions. An erase has no phases: the first read suspends it at once.
+#[test]
+fn a_program_among_reads_without_end_makes_a_phase_between_suspensions() {
+    let phase = 70_000;
+    let suspend =
+        SuspendConfig { program_phase: Some(Nanos(phase)), ..SuspendConfig::both(Nanos(OVERHEAD), 255, 2) };
+    let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
+    caller.submit(0, DieQueue::Programs, program(0));
+    for number in 1..400 {
+        caller.submit(0, DieQueue::Reads, read(number));
+    }
+    caller.run();
+    let times = (PROGRAM[0] - OVERHEAD).div_ceil(phase) - 1;
+    assert_eq!(caller.end_of(0), program_time() + times * (2 * OVERHEAD + 2 * read_time(1)));
+    assert_eq!(caller.room.suspends(), times);
+
+    let mut caller = Caller::new(&Shape { suspend: Some(suspend), ..Shape::default() });
+    caller.submit(0, DieQueue::Internal(outlast_flash::InternalTask::Gc), erase(1, 9));
+    caller.submit_at(COMMAND + 1000, 0, DieQueue::Reads, read(2));
+    caller.run();
+    assert_eq!(caller.end_of(2), COMMAND + 1000 + OVERHEAD + read_time(1));
+}

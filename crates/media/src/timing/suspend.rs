@@ -32,6 +32,11 @@ pub struct SuspendConfig {
     /// none, and reads left waiting suspend nothing; the next one that comes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_progress: Option<Nanos>,
+    /// Time of one phase of a program, such as a pulse with its verification, where a program can be suspended only between two phases (Wu and He,
+    /// FAST 2012: inter-phase suspension). A read waits for the end of the phase that it meets, and a program makes at least one before it is
+    /// suspended (again). Absent: at any moment. Example: "125us".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_phase: Option<Nanos>,
     /// Time from the suspend command to an erase until the die can read. Absent: `overhead`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_latency: Option<Nanos>,
@@ -79,6 +84,7 @@ impl SuspendConfig {
             limit,
             reads,
             least_progress: None,
+            program_phase: None,
             erase_latency: None,
             resume: None,
             while_writes_wait: true,
@@ -93,6 +99,26 @@ impl SuspendConfig {
             ArrayWork::Erase if self.erase => self.limit,
             _ => 0,
         }
+    }
+
+    /// The earliest moment from `now` on at which `work`, whose array began or went on at `start`, may be suspended, as far as its progress matters.
+    #[inline]
+    pub fn earliest(&self, work: ArrayWork, start: Nanos, now: Nanos) -> Nanos {
+        let from = now.max(start + self.least_progress.unwrap_or(Nanos::ZERO));
+        match self.program_phase {
+            Some(phase) if work == ArrayWork::Program => {
+                // A suspended program goes on where a phase begins, so phases count from there.
+                let phases = (from.0 - start.0).div_ceil(phase.0).max(1);
+                start + Nanos(phases * phase.0)
+            }
+            _ => from,
+        }
+    }
+
+    /// True if reads that were left waiting when `work` began or went on suspend it, since it had to make progress first.
+    #[inline]
+    pub fn heeds_waiting_reads(&self, work: ArrayWork) -> bool {
+        self.least_progress.is_some() || work == ArrayWork::Program && self.program_phase.is_some()
     }
 
     /// Time from the suspend command to `work` until the die can read.
@@ -119,9 +145,14 @@ impl SuspendConfig {
             let limit = "must be between 1 and 255: an operation is suspended for the sake of a read";
             return Err(ConfigError::new("device.timing.suspend.reads", 0, limit));
         }
+        if self.program_phase == Some(Nanos::ZERO) {
+            let limit = "must be longer than 0: leave it out where a program can be suspended at any moment";
+            return Err(ConfigError::new("device.timing.suspend.program_phase", 0, limit));
+        }
         let times = [
             ("overhead", Some(self.overhead)),
             ("least_progress", self.least_progress),
+            ("program_phase", self.program_phase),
             ("erase_latency", self.erase_latency),
             ("resume", self.resume),
         ];
