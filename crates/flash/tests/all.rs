@@ -3,6 +3,7 @@
 mod support;
 
 mod channel;
+mod idle;
 mod model;
 mod order;
 mod passes;

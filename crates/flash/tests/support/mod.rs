@@ -239,7 +239,7 @@ impl Caller {
         self.follow(die, next);
     }
 
-    fn follow(&mut self, die: DieId, mut next: DieStep) {
+    pub(crate) fn follow(&mut self, die: DieId, mut next: DieStep) {
         loop {
             match next {
                 DieStep::Nothing => return,
