@@ -88,7 +88,7 @@ def of_streams(placement: str, **names: str) -> list[float]:
     """Write amplification by handle of WARP's three streams under zipf, on a 256th of the drive."""
     setting = Setting(paper("warp").modes["quick"], SCENARIOS / "warp")
     run = ZIPF | {"placement": placement, "vars": {"DISTRIBUTION": "zipf:1.2"} | names}
-    *_, cell = three_streams(setting, scenario="three-streams.toml", divided={"quick": 256}, runs=[run])
+    *_, cell = three_streams(setting, scenario="three-streams.toml", divided={"quick": 256}, runs=[run], burst_mib=64)
     handles = outlast.run(cells.prepare(cell, 1).scenario).summary["placement"]["handles"]
     return [handle["write_amplification"] for handle in handles]
 
