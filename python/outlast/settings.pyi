@@ -1270,7 +1270,8 @@ class DeviceTimingSuspend(Setting):
     least_progress: Setting
     """Time of work in the array that an operation must have made since it began or last went on before it may be
     suspended (again). A read that comes earlier waits until then, and so do reads that were left waiting when the
-    operation began or went on. Absent: none, and reads left waiting suspend nothing; the next one that comes does.
+    operation began or went on. Absent: none, and reads left waiting suspend nothing (but for a program with phases);
+    the next one that comes does.
     """
     limit: Setting
     """How often one operation may be suspended; then it runs to its end."""
@@ -1286,7 +1287,8 @@ class DeviceTimingSuspend(Setting):
     program_phase: Setting
     """Time of one phase of a program, such as a pulse with its verification, where a program can be suspended only
     between two phases (Wu and He, FAST 2012: inter-phase suspension). A read waits for the end of the phase that it
-    meets, and a program makes at least one before it is suspended (again). Absent: at any moment. Example: "125us".
+    meets, also one that was left waiting, and a program makes at least one before it is suspended (again). Absent:
+    at any moment. Example: "125us".
     """
     reads: Setting
     """How many reads (each with its re-reads) a die serves during one suspension; then the operation goes on. So a

@@ -219,9 +219,13 @@ impl FlashAccounts {
         self.dies[die].set(now, before, start, activity);
     }
 
-    /// Delays the next activity of `die` by `span`.
+    /// Delays the next activity of `die` by `span`, and the one after it, which may be a suspension that is planned.
     pub(crate) fn delay_array_work(&mut self, die: DieId, span: Nanos) {
-        self.dies[die].turns += span;
+        let account = &mut self.dies[die];
+        account.turns += span;
+        if account.ends != Nanos::MAX {
+            account.ends += span;
+        }
     }
 
     /// Sets `die` to suspending from `from` on, which is not before its array has begun.

@@ -147,8 +147,10 @@ impl<T: Copy> Flash<T> {
         setup.modes.iter().try_for_each(|mode| timing.add_mode(mode))?;
         let lets_reads_go = setup.timing.channel == ChannelOrder::ReadsFirst;
         let piping = PipeRules::new(setup.timing);
-        // Whether it may heed reads left waiting at all: a program does wherever an erase does.
-        let heeds = |suspend: SuspendConfig| suspend.heeds_waiting_reads(ArrayWork::Program);
+        let heeds = |suspend: SuspendConfig| {
+            let works = [ArrayWork::Program, ArrayWork::Erase].into_iter();
+            works.filter(|&work| suspend.limit_of(work) != 0).any(|work| suspend.heeds_waiting_reads(work))
+        };
         let suspends_for_waiting = setup.timing.suspend.is_some_and(heeds);
         let context = DieContext {
             channels: IndexVec::filled(FlashChannel::default(), usize::from(geometry.channels)),

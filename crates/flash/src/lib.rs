@@ -17,9 +17,8 @@
 //! `background_every` times (decision 0020).
 //!
 //! The units of one command are queued before any die looks at its queue ([`Flash::begin_gathering`]), so that a page is sensed once for all of them (decision
-//! 0019). A suspension is decided when the read comes (decision 0060). Only dies with several reads in progress (independent plane reads, a cache register)
-//! keep them in `pipe.rs` (decision 0061), and
-//! only flash that programs in two passes keeps programs in `passes.rs` (decision 0156).
+//! 0019). A suspension is decided when the read comes (decisions 0060, 0166). Only dies with several reads in progress (independent plane reads, a cache
+//! register) keep them in `pipe.rs` (decision 0061), and only flash that programs in two passes keeps programs in `passes.rs` (decision 0156).
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 

@@ -2,11 +2,12 @@
 
 use crate::support;
 
-use outlast_flash::DieQueue;
-use outlast_media::SuspendConfig;
+use outlast_flash::{DieActivity, DieQueue};
+use outlast_media::{ChannelOrder, SuspendConfig};
 use outlast_units::Nanos;
 use support::{
-    COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, Shape, UNIT, erase, program, program_time, read, read_time,
+    COMMAND, Caller, ERASE, OVERHEAD, PROGRAM, READ, Shape, UNIT, erase, program, program_time, read,
+    read_time,
 };
 
 const LATENCY: u64 = 40_000;
@@ -205,4 +206,52 @@ fn a_program_among_reads_without_end_makes_a_phase_between_suspensions() {
     caller.submit_at(COMMAND + 1000, 0, DieQueue::Reads, read(2));
     caller.run();
     assert_eq!(caller.end_of(2), COMMAND + 1000 + OVERHEAD + read_time(1));
+}
+
+/// A read for a die whose program waits for its data plans a suspension. A read of another die that goes over the channel first puts off the data, and
+/// with it the suspension. A least progress and phases together are whole phases.
+#[test]
+fn a_suspension_that_was_planned_before_the_data_came_is_put_off_with_it() {
+    let data = 2 * UNIT + COMMAND;
+    for (least, phase, progress) in [
+        (None, None, 0),
+        (Some(30_000), None, 30_000),
+        (None, Some(50_000), 50_000),
+        (Some(30_000), Some(50_000), 50_000),
+        (Some(60_000), Some(50_000), 100_000),
+    ] {
+        let suspend = SuspendConfig {
+            least_progress: least.map(Nanos),
+            program_phase: phase.map(Nanos),
+            ..SuspendConfig::both(Nanos(OVERHEAD), 1, 1)
+        };
+        let channel = ChannelOrder::ReadsFirst;
+        let shape = Shape { suspend: Some(suspend), channel, dies_per_channel: 3, ..Shape::default() };
+        let mut caller = Caller::new(&shape);
+        caller.room.keep_accounts();
+        caller.submit(2, DieQueue::Reads, read(2));
+        let sensed = COMMAND + READ[0];
+        // While the first program's data is on the channel the read has been sensed, and passes the second's.
+        let begun = sensed - UNIT;
+        caller.submit_at(begun, 0, DieQueue::Programs, program(0));
+        caller.submit_at(begun, 1, DieQueue::Programs, program(1));
+        caller.submit_at(begun + 1, 1, DieQueue::Reads, read(3));
+        caller.run();
+        let start = begun + data + UNIT + data;
+        assert_eq!(caller.end_of(2), begun + data + UNIT, "{least:?}, {phase:?}");
+        assert_eq!(caller.end_of(3), start + progress + OVERHEAD + read_time(1), "{least:?}, {phase:?}");
+        let waited = caller.room.read_account().map(|account| account.waited);
+        let expected = [
+            (DieActivity::Channel, start - begun - 1),
+            (DieActivity::Program, progress),
+            (DieActivity::Suspend, OVERHEAD),
+        ];
+        for (activity, time) in expected {
+            assert_eq!(
+                waited.map(|waited| waited[activity as usize].0),
+                Some(time),
+                "{activity:?}: {least:?}, {phase:?}"
+            );
+        }
+    }
 }

@@ -245,6 +245,7 @@ proptest! {
             config.controller.decode = DecodeTimes { hard: Nanos::micros(8), retry: Nanos::micros(40) };
             if let Some(suspend) = &mut config.timing.suspend {
                 suspend.least_progress = Some(Nanos::micros(100));
+                suspend.program_phase = (seed % 4 == 3).then_some(Nanos::micros(70));
             }
         }
         prop_assume!(Ssd::new(config.clone(), seed).is_ok());

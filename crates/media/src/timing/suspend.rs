@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Suspension of programs and erases by host reads.
 ///
 /// A suspended operation goes on when no read waits any more, at the latest after `reads` reads. So reads delay it by at most
-/// `limit · (latency + resume + reads · one read)`, with its own `latency`. With `least_progress` p it is suspended fewer than
+/// `limit · (latency + resume + reads · one read)`, with its own `latency`. With `least_progress` p, or phases of p, it is suspended fewer than
 /// `(T - latency) / p` times, `T` its time in the array, whatever the limit; and as long as it has not been suspended `limit` times, a
-/// read that meets it waits for at most `resume + p + latency`.
+/// read that meets it waits for at most `resume + p + latency`. With both, the least progress is rounded up to whole phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendConfig {
@@ -29,12 +29,12 @@ pub struct SuspendConfig {
     pub reads: u8,
     /// Time of work in the array that an operation must have made since it began or last went on before it may be suspended (again). A
     /// read that comes earlier waits until then, and so do reads that were left waiting when the operation began or went on. Absent:
-    /// none, and reads left waiting suspend nothing; the next one that comes does.
+    /// none, and reads left waiting suspend nothing (but for a program with phases); the next one that comes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_progress: Option<Nanos>,
     /// Time of one phase of a program, such as a pulse with its verification, where a program can be suspended only between two phases (Wu and He,
-    /// FAST 2012: inter-phase suspension). A read waits for the end of the phase that it meets, and a program makes at least one before it is
-    /// suspended (again). Absent: at any moment. Example: "125us".
+    /// FAST 2012: inter-phase suspension). A read waits for the end of the phase that it meets, also one that was left waiting, and a program
+    /// makes at least one before it is suspended (again). Absent: at any moment. Example: "125us".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_phase: Option<Nanos>,
     /// Time from the suspend command to an erase until the die can read. Absent: `overhead`.
