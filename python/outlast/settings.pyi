@@ -1270,8 +1270,8 @@ class DeviceTimingSuspend(Setting):
     least_progress: Setting
     """Time of work in the array that an operation must have made since it began or last went on before it may be
     suspended (again). A read that comes earlier waits until then, and so do reads that were left waiting when the
-    operation began or went on. Absent: none, and reads left waiting suspend nothing (but for a program with phases);
-    the next one that comes does.
+    operation began or went on. Absent: none, and reads left waiting suspend nothing (except for a program with
+    phases); the next one that comes does.
     """
     limit: Setting
     """How often one operation may be suspended; then it runs to its end."""

@@ -29,7 +29,7 @@ pub struct SuspendConfig {
     pub reads: u8,
     /// Time of work in the array that an operation must have made since it began or last went on before it may be suspended (again). A
     /// read that comes earlier waits until then, and so do reads that were left waiting when the operation began or went on. Absent:
-    /// none, and reads left waiting suspend nothing (but for a program with phases); the next one that comes does.
+    /// none, and reads left waiting suspend nothing (except for a program with phases); the next one that comes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_progress: Option<Nanos>,
     /// Time of one phase of a program, such as a pulse with its verification, where a program can be suspended only between two phases (Wu and He,
