@@ -312,9 +312,12 @@ impl Host {
                     self.values.insert((zone, unit), value);
                 }
             }
-            // A reset that was not carried out may have left its zone active, and another without a resource.
-            let resets = |own: &Pending| own.expected == Outcome::Ok && own.action == Some(ZoneAction::Reset);
-            if !pending.values().any(|pending| own(&pending) || resets(pending)) {
+            // A reset or a finish that was not carried out may have left its zone active, and another without a resource, which is full then.
+            let frees = |own: &Pending| {
+                own.expected == Outcome::Ok
+                    && matches!(own.action, Some(ZoneAction::Reset | ZoneAction::Finish))
+            };
+            if !pending.values().any(|pending| own(&pending) || frees(pending)) {
                 assert_eq!(after.written(id), before.written(id), "nothing of zone {zone} was under way");
                 assert_eq!(after.state(id) == ZoneState::Full, before.state(id) == ZoneState::Full);
             }
