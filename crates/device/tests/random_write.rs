@@ -128,12 +128,27 @@ fn after_a_loss_of_power_an_area_that_holds_data_is_there() {
     table.power_cycle_with_areas(
         |zone| [8, 0, 8, 0, 0][zone.0 as usize],
         |zone| [48, 0, 0, 0, 0][zone.0 as usize],
+        |_| false,
     );
     let states: Vec<_> =
         table.ids().map(|zone| (table.state(zone), table.written(zone), table.has_area(zone))).collect();
     assert_eq!(states[..3], [(Closed, 0, true), (Empty, 0, false), (Closed, 8, false)]);
     assert_eq!(table.reached(ZoneId(0)), 48);
     table.self_check().unwrap();
+}
+
+/// A finish of which the host was told stays, whatever the area still holds; one that was cut short is none.
+#[test]
+fn after_a_loss_of_power_a_finish_that_was_told_stays() {
+    for is_cut in [false, true] {
+        let mut table = opened();
+        table.write(Op::Write, Lba(16), 8).unwrap();
+        table.manage(ZoneAction::Finish, Lba(0)).unwrap();
+        table.power_cycle_with_areas(|_| 0, |zone| if zone == ZoneId(0) { 24 } else { 0 }, |_| is_cut);
+        let found = (table.state(ZoneId(0)), table.written(ZoneId(0)), table.has_area(ZoneId(0)));
+        assert_eq!(found, if is_cut { (Closed, 0, true) } else { (Full, 24, false) });
+        table.self_check().unwrap();
+    }
 }
 
 /// The plainest form of the rules for one zone with an area.

@@ -215,7 +215,7 @@ impl<T: Copy> Flash<T> {
     }
 }
 
-/// What the array of a die does, of an operation of `kind` that is no read.
+/// Work of a die's array for an operation of `kind`, which is no read.
 fn array_work(kind: FlashOpKind) -> ArrayWork {
     match kind {
         FlashOpKind::Erase => ArrayWork::Erase,

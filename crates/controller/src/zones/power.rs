@@ -29,7 +29,8 @@ impl Zones {
     pub fn power_cycle(&mut self, kept: impl FnMut(ZoneId) -> u64) {
         let areas = &self.areas;
         let held = |zone| areas.iter().find(|own| own.zone == zone).map_or(0, RandomArea::end);
-        self.table.power_cycle_with_areas(kept, held);
+        let cut_short = &self.cut_short;
+        self.table.power_cycle_with_areas(kept, held, |zone| cut_short.contains(&zone));
         // Of a superblock that was full what was lost may be to come again.
         self.closing.extend(self.free.drain(..));
         let ways = std::mem::take(&mut self.ways);

@@ -119,28 +119,35 @@ impl ZoneTable {
     /// were open are closed, or empty if nothing is written. A zone that writes had made full is not, if its end is lost; one that was finished stays full,
     /// as do those for which no active resource is left.
     pub fn power_cycle(&mut self, kept: impl FnMut(ZoneId) -> u64) {
-        self.power_cycle_with_areas(kept, |_| 0);
+        self.power_cycle_with_areas(kept, |_| 0, |_| false);
     }
 
     /// As [`ZoneTable::power_cycle`], of zones some of whose data is in random write areas: `held` says where what a zone has in one ends, 0 where it has
-    /// nothing there. Such a zone is closed and has its area, with the write pointer at a granule. One for which no resource is left is full.
+    /// nothing there. Such a zone is closed and has its area, with the write pointer at a granule, unless it was full and no command to it
+    /// `was_cut_short`. One for which no resource is left is full. Zones that were active come first: one whose finish or reset was not carried out takes
+    /// no resource from them.
     pub fn power_cycle_with_areas(
         &mut self,
         mut kept: impl FnMut(ZoneId) -> u64,
         mut held: impl FnMut(ZoneId) -> u64,
+        mut was_cut_short: impl FnMut(ZoneId) -> bool,
     ) {
         self.open.clear();
         (self.active, self.areas) = (0, 0);
         let areas = self.random_write.unwrap_or(RandomWriteAreas { size: 0, granularity: 1, zones: 0 });
-        for zone in self.ids() {
+        let (active, others): (Vec<_>, Vec<_>) =
+            self.ids().partition(|&zone| self.zones[zone].state.is_active());
+        for zone in active.into_iter().chain(others) {
             let Zone { state, has_area, written, .. } = self.zones[zone];
             if matches!(state, ZoneState::ReadOnly | ZoneState::Offline) {
                 continue;
             }
             let (held, capacity) = (held(zone), self.layout.capacity);
-            let was_finished = state == ZoneState::Full && written < capacity && held == 0;
+            let was_finished =
+                state == ZoneState::Full && written < capacity && (held == 0 || !was_cut_short(zone));
             let kept = kept(zone).min(if was_finished { written } else { capacity });
-            let wants_area = (has_area || held != 0) && kept < capacity && kept.max(held) != 0;
+            let wants_area =
+                !was_finished && (has_area || held != 0) && kept < capacity && kept.max(held) != 0;
             let gets_area = wants_area && self.areas < areas.zones && self.active < self.limits.active;
             let state = match kept.max(held) {
                 _ if was_finished => ZoneState::Full,
