@@ -7,6 +7,7 @@ mod awaiting;
 mod job_schedule;
 mod loops;
 mod settle;
+mod shared_core;
 mod state;
 mod zones;
 
@@ -163,6 +164,11 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         let tag = self.state.extra_tag();
         self.device.submit(clock, command, Tag(tag));
         Ok(())
+    }
+
+    /// True if the jobs of the run share a core of the host.
+    fn shares_core(&self) -> bool {
+        self.workload.jobs.as_ref().is_some_and(|jobs| jobs.time_slice().is_some())
     }
 
     #[inline]

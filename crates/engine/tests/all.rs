@@ -27,6 +27,7 @@ mod queues;
 mod random_settings;
 mod refusals;
 mod repairs;
+mod shared_core;
 mod snapshots;
 mod starvation;
 mod steady;

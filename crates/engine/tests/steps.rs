@@ -70,6 +70,9 @@ fn an_open_loop_has_the_same_result_in_steps() {
 fn jobs_have_the_same_result_in_steps() {
     comes_to_the_same(&made(&[LANES]));
     comes_to_the_same(&made(&[ARRAY, LANES]));
+    let sharing = LANES.replace("[workload.fio]", "[workload.fio]\ntime_slice = \"200us\"");
+    comes_to_the_same(&made(&[&sharing]));
+    comes_to_the_same(&made(&[ARRAY, &sharing]));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn variables_have_the_values_of_the_scenario() {
     let text = "[a]\nbs=${SIZE}k ; not ${THIS}\nnumber_ios=${N}\n";
     assert_eq!(job_variables(text), ["SIZE", "N"]);
     let vars = [("SIZE", "16"), ("N", "2")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
-    let spec = FioSpec { job: Some(text.to_owned()), file: None, vars };
+    let spec = FioSpec { job: Some(text.to_owned()), file: None, vars, ..FioSpec::default() };
     let mut workload = WorkloadSpec { fio: Some(spec), ..WorkloadSpec::default() }.open(&TARGET).unwrap();
     assert_eq!(all(&mut workload).iter().map(|r| r.command.sectors).collect::<Vec<_>>(), [32, 32]);
 }

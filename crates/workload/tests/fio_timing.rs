@@ -165,3 +165,58 @@ fn exitall_ends_the_others_of_the_group() {
     );
     assert_eq!(end(&log, 2), Nanos::millis(5));
 }
+
+/// At every moment, jobs of one flow have issued in proportion to their weights: none is ahead of its share by more than one request, beside the one that fio
+/// counts at the beginning. What fio itself does is compared in `tests/fio/flow.fio`.
+#[test]
+fn jobs_of_a_flow_keep_to_their_weights() {
+    let weights = [5, 2, 1];
+    let job = |number: usize| {
+        format!(
+            "[j{number}]\nrw=randread\nflow_id=3\nflow={}\niodepth={}\ntime_based\nruntime=20ms\n",
+            weights[number],
+            1 + 3 * number
+        )
+    };
+    let log = log(&(0..3).map(job).collect::<String>(), Nanos::micros(40));
+    let mut issued = [0_u64; 3];
+    for request in &log.requests {
+        issued[request.job as usize] += 1;
+        let all = 1 + issued.iter().sum::<u64>();
+        for (own, weight) in issued.into_iter().zip(weights) {
+            // Admitted while the share of what was issued before was at most the weight's.
+            assert!(own == 0 || (own - 1) * 8 <= weight * (all - 1), "{issued:?}");
+        }
+    }
+    // All but the last few of 20 ms, of which the first has a request every 40 us.
+    assert!(issued[0] > 490, "{issued:?}");
+    assert!(
+        issued[1].abs_diff(issued[0] * 2 / 5) <= 2 && issued[2].abs_diff(issued[0] / 5) <= 2,
+        "{issued:?}"
+    );
+}
+
+/// A job that is left alone in its flow is held back no more, and one that is held back ends with its runtime.
+#[test]
+fn a_flow_ends_with_its_jobs() {
+    let latency = Nanos::micros(100);
+    let left = log("[a]\nrw=read\nflow=1\nnumber_ios=50\n[b]\nrw=read\nflow=1\nnumber_ios=300\n", latency);
+    assert_eq!((count(&left, 0, Op::Read), count(&left, 1, Op::Read)), (50, 300));
+    let held = "[slow]\nrw=read\nflow=1\nthinktime=1s\nnumber_ios=2\n[held]\nrw=read\nflow=3\ntime_based\nruntime=30ms\n";
+    let held = log(held, latency);
+    assert_eq!(end(&held, 1), Nanos::millis(30));
+    // 3 for the one of the other and 3 for fio's first, and the one that brings it ahead.
+    assert_eq!(count(&held, 1, Op::Read), 7);
+}
+
+/// With `flow_sleep` a job that is ahead waits for its requests and sleeps before it asks again.
+#[test]
+fn a_job_that_is_ahead_sleeps() {
+    let text = "[slow]\nrw=read\nflow=1\nrate_iops=100\ntime_based\nruntime=100ms\n[fast]\nrw=read\nflow=1\niodepth=4\nflow_sleep=7000\ntime_based\nruntime=100ms\n";
+    let log = log(text, Nanos::millis(1));
+    let times: Vec<u64> = log.requests.iter().filter(|r| r.job == 1).map(|r| r.at.0).collect();
+    // After a request it waits a millisecond for it and sleeps for seven; where it is still ahead then, it has none in flight, and sleeps on.
+    let gaps: Vec<u64> =
+        times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).filter(|gap| *gap != 0).collect();
+    assert!(gaps.len() > 5 && gaps.iter().all(|gap| *gap >= 7 && gap % 7 <= 1), "{gaps:?}");
+}

@@ -149,6 +149,9 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             let mut settled = 0;
             while let Some(&completion) = completions.get(settled) {
                 settled += 1;
+                if self.is_unseen(&mut schedule, &completion) {
+                    continue;
+                }
                 self.settle_job(&mut schedule, &completion);
                 if self.is_stopped() {
                     (self.state.schedule, self.state.woken) = (Some(schedule), woken);
@@ -159,7 +162,11 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             completions.clear();
             if let Some(at) = woken {
                 self.state.now = self.state.now.max(at);
-                schedule.wake(at);
+                schedule.wake(at, &mut completions);
+                // What a job sees now that its turn has come is settled before any job acts.
+                if !completions.is_empty() {
+                    continue;
+                }
             }
             self.ask_ready_jobs(&mut schedule);
             let wake = schedule.next_wake();
@@ -181,6 +188,13 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             let reached = self.device.advance_to_completion(limit, &mut completions);
             woken = (reached >= limit).then_some(limit);
         }
+    }
+
+    /// Keeps a completion of a job that is not running on the core that jobs share; false if its job sees it now.
+    #[inline]
+    fn is_unseen(&self, schedule: &mut super::JobSchedule, completion: &Completion) -> bool {
+        let tag = completion.tag.0 as usize;
+        self.state.issued[tag].is_some() && schedule.hold(schedule.job_of[tag], completion)
     }
 
     /// Records a completion with its job, which becomes ready.
@@ -207,6 +221,10 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 schedule.ready.clear();
                 return;
             }
+            if schedule.defer(job, now) {
+                schedule.ready.pop_front();
+                continue;
+            }
             let ask = schedule.jobs.next_step(job, now);
             if schedule.jobs.has_begun(job) {
                 self.state.recorder.jobs.begin_job(job, now);
@@ -230,6 +248,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 JobStep::Ended => {
                     self.state.recorder.jobs.end_job(job, now);
                     schedule.wakes[job as usize] = None;
+                    schedule.leave_core(job, now);
                 }
             }
             schedule.ready.pop_front();

@@ -4,7 +4,7 @@ use super::{IssuedCommand, LegRunner, RunState};
 use crate::drives::AsDriveSet;
 use crate::requests::CompletedRequest;
 use crate::simulated_device::SimulatedDevice;
-use outlast_device::{Completion, Op, Outcome};
+use outlast_device::{Completion, LatencyCause, Op, Outcome};
 use outlast_units::Nanos;
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
@@ -98,7 +98,11 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     fn record_request(&mut self, issued: &IssuedCommand, completion: &Completion) {
         let IssuedCommand { ref command, at: since } = *issued;
         let Completion { at, tag, outcome, .. } = *completion;
-        let parts = self.device.take_parts(tag);
+        let mut parts = self.device.take_parts(tag);
+        if let Some(parts) = parts.as_mut().filter(|_| self.shares_core()) {
+            // What is left is the time of the host until the job that polls had its turn.
+            parts[LatencyCause::Link] += (at - since).0 - parts.total();
+        }
         if let Some(requests) = &mut self.state.requests {
             requests.completed(&CompletedRequest { command, since, at, outcome, parts });
         }

@@ -18,7 +18,7 @@ fn is_idle(plan: &Arc<JobPlan>) -> bool {
     let mut now = Nanos::ZERO;
     let mut job = RunningJob::new(plan.clone(), 0, now);
     loop {
-        match job.next_step(now, None) {
+        match job.next_step(now, None, None) {
             JobStep::Issue(command) if command.op == Op::Flush => {
                 job.handle_completion(now, &command);
             }

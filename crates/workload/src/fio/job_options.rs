@@ -1,9 +1,9 @@
 //! The options of a job from its section and the global sections before it, with fio's defaults.
 
-use super::data_placement::PlacementOptions;
 use super::law::AccessZone;
 use super::parse::LinePosition;
 use super::zbd::ZbdOptions;
+use super::{data_placement::PlacementOptions, flow::FlowOptions};
 use crate::SizeOrPercent;
 use std::sync::Arc;
 
@@ -193,6 +193,7 @@ pub(super) struct JobOptions {
     pub(super) think_every: u64,
     pub(super) rate_ignores_think: bool,
     pub(super) offloads: bool,
+    pub(super) flow: FlowOptions,
     pub(super) numjobs: u32,
     pub(super) fsync: u64,
     pub(super) fdatasync: u64,
@@ -262,6 +263,7 @@ impl JobOptions {
             think_every: 0,
             rate_ignores_think: false,
             offloads: false,
+            flow: FlowOptions::default(),
             numjobs: 1,
             fsync: 0,
             fdatasync: 0,

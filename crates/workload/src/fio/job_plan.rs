@@ -1,6 +1,7 @@
 //! The checked plan of a job: limits, pace and flushes, beside the plan of its accesses.
 
 use super::data_placement::PlacementPlan;
+use super::flow::FlowOptions;
 use super::job_options::{AccessKind, AccessPlan, RateProcess};
 use super::job_space::JobSpace;
 use super::rand::JobSeeds;
@@ -40,6 +41,7 @@ pub(super) struct JobPlan {
     pub(super) rate_ignores_think: bool,
     /// True if threads of its own submit (`io_submit_mode=offload`), so that it sleeps without waiting for requests in flight.
     pub(super) offloads: bool,
+    pub(super) flow: FlowOptions,
     /// Writes from one flush to the next (`fsync`, `fdatasync`); 0 for none.
     pub(super) fsync: [u64; 2],
     pub(super) end_fsync: bool,

@@ -1,5 +1,6 @@
 //! All jobs of a file, side by side: the order in which they begin, their steps and their ends.
 
+use super::flow::FlowGroup;
 use super::job_options::ExitWhat;
 use super::job_plan::JobPlan;
 use super::running_job::RunningJob;
@@ -41,6 +42,11 @@ pub struct FioJobs {
     /// Zones that jobs with `zonemode=zbd` share, as they are, and as they were at the beginning.
     zones: Option<Box<HostZones>>,
     first_zones: Option<Box<HostZones>>,
+    /// Flows that jobs share, as they are, and by job the index of its own.
+    flows: Vec<FlowGroup>,
+    flow_of: Vec<Option<usize>>,
+    /// Time for which each job runs in turn on the core of the host that all share; `None`: each has a core of its own.
+    time_slice: Option<Nanos>,
     exit_all: bool,
     /// Jobs that `exitall` has ended before they began.
     cancelled: Vec<bool>,
@@ -52,7 +58,13 @@ pub struct FioJobs {
 }
 
 impl FioJobs {
-    pub(super) fn new(jobs: Arc<[FioJob]>, zones: Option<HostZones>, exit_all: bool) -> Self {
+    pub(super) fn new(
+        jobs: Arc<[FioJob]>,
+        zones: Option<HostZones>,
+        time_slice: Option<Nanos>,
+        exit_all: bool,
+    ) -> Self {
+        let (flows, flow_of) = FlowGroup::all(jobs.iter().map(|job| job.plan.flow));
         let zones = zones.map(Box::new);
         let count = jobs.len();
         Self {
@@ -60,6 +72,9 @@ impl FioJobs {
             states: (0..count).map(|_| JobState::NotBegun).collect(),
             zones: zones.clone(),
             first_zones: zones,
+            flows,
+            flow_of,
+            time_slice,
             exit_all,
             cancelled: vec![false; count],
             running: 0,
@@ -71,7 +86,12 @@ impl FioJobs {
     /// The same jobs before their beginning.
     #[must_use]
     pub fn restarted(&self) -> Self {
-        Self::new(self.jobs.clone(), self.first_zones.as_deref().cloned(), self.exit_all)
+        Self::new(self.jobs.clone(), self.first_zones.as_deref().cloned(), self.time_slice, self.exit_all)
+    }
+
+    /// Time for which each job runs in turn on the core of the host that all share; `None`: each has a core of its own.
+    pub fn time_slice(&self) -> Option<Nanos> {
+        self.time_slice
     }
 
     /// Facts of each job, by number.
@@ -87,9 +107,13 @@ impl FioJobs {
         }
         match &mut self.states[index] {
             JobState::Running(thread) => {
-                let step = thread.next_step(now, self.zones.as_deref_mut());
+                let flow = self.flow_of[index].map(|at| &mut self.flows[at]);
+                let step = thread.next_step(now, self.zones.as_deref_mut(), flow);
                 if let Some(zones) = &mut self.zones {
                     zones.take_woken(job, &mut self.woken);
+                }
+                if let Some(at) = self.flow_of[index] {
+                    self.flows[at].take_woken(job, &mut self.woken);
                 }
                 match step {
                     JobStep::Issue(command) => {
@@ -176,6 +200,9 @@ impl FioJobs {
             self.states[index] =
                 JobState::Running(Box::new(RunningJob::new(job.plan.clone(), index as u32, now)));
             self.running += 1;
+            if let Some(at) = self.flow_of[index] {
+                self.flows[at].join(job.plan.flow);
+            }
         }
     }
 
@@ -191,7 +218,11 @@ impl FioJobs {
 
     /// Ends a job and begins those that waited for it.
     fn end(&mut self, index: usize, now: Nanos) {
-        self.states[index] = JobState::Ended;
+        let state = std::mem::replace(&mut self.states[index], JobState::Ended);
+        if let (JobState::Running(thread), Some(at)) = (state, self.flow_of[index]) {
+            self.flows[at].leave(self.jobs[index].plan.flow, thread.flow_requests());
+            self.flows[at].take_woken(index as u32, &mut self.woken);
+        }
         self.running -= 1;
         if self.exit_all {
             self.terminate(index);

@@ -112,7 +112,6 @@ const STRIDED: &str = "strided zones are not simulated, and zonemode=zbd goes fr
 const MERGE: &str = "replay a recorded trace with [workload.trace]";
 const BREAK: &str = "a job is not ended by what it measures: leave it out and read the figure in the result";
 const FILES: &str = "a job addresses one device from offset to offset + size: leave it out";
-const FLOW: &str = "jobs do not wait for each other's flow: give each its rate";
 const STEADY: &str = "runs end by time or amount; the result says whether they were steady";
 
 /// Keys of fio that would change requests in ways that are not simulated, with the reason. A value in the third column changes
@@ -130,10 +129,7 @@ pub(super) const REFUSED: &[(&str, &str, Option<&str>)] = &[
     ("file_service_type", FILES, None),
     ("fill_device", FILES, Some("0")),
     ("fill_fs", FILES, Some("0")),
-    ("flow", FLOW, Some("0")),
-    ("flow_id", FLOW, Some("0")),
-    ("flow_sleep", FLOW, Some("0")),
-    ("flow_watermark", FLOW, None),
+    ("flow_watermark", "fio has taken it back: the weights of flow are enough", None),
     ("gpu_dev_id", FILES, None),
     ("kb_base", "k is 1024, fio's default", Some("1024")),
     ("latency_percentile", BREAK, None),
@@ -220,6 +216,9 @@ pub(super) const SIMULATED: &[&str] = &[
     "filename",
     "fileoffset",
     "filesize",
+    "flow",
+    "flow_id",
+    "flow_sleep",
     "fsync",
     "fsync_on_close",
     "group_reporting",

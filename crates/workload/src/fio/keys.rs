@@ -11,8 +11,8 @@ use super::parse::{JobFileEntry, JobSection};
 use super::values::{self, ValueFault};
 use crate::WorkloadError;
 use key_values::{
-    block, block_size, bounded, choice, count, distribution, engine, file_size, filename, low_mark, rate,
-    text,
+    block, block_size, bounded, choice, count, distribution, engine, file_size, filename, flow_id, low_mark,
+    rate, text, weight,
 };
 use rw_key::rw;
 use zone_keys::{apply_zones, extents};
@@ -178,6 +178,9 @@ fn apply_pace(job: &mut JobOptions, entry: &JobFileEntry) -> Result<(), EntryFau
         "io_submit_mode" => {
             job.offloads = choice(text(entry)?, &[("inline", false), ("offload", true)])?;
         }
+        "flow" => job.flow.weight = weight(text(entry)?)?,
+        "flow_id" => job.flow.id = flow_id(text(entry)?)?,
+        "flow_sleep" => job.flow.sleep = bounded(text(entry)?)?,
         "thinktime" => job.think_time = values::time(text(entry)?, false)?,
         // Spinning is a part of the think time, and the host's processor is not simulated: only the form is checked.
         "thinktime_spin" => {

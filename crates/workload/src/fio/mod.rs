@@ -13,6 +13,7 @@
 mod data_placement;
 mod engines;
 mod fixed_latency;
+mod flow;
 mod idle;
 mod job_log;
 mod job_options;

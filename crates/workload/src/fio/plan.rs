@@ -37,6 +37,7 @@ type RefusedOption = (&'static str, String, String);
 pub(super) fn open(
     sections: &[JobOptions],
     target: &WorkloadTarget,
+    time_slice: Option<Nanos>,
     seed_origin: SeedOrigin,
 ) -> Result<Workload, WorkloadError> {
     let error = |section: &JobOptions, (key, value, expected): RefusedOption| {
@@ -83,7 +84,8 @@ pub(super) fn open(
     notes.extend(idle::notes(sections, &jobs)?);
     let zones =
         zbd::shared(sections, target, jobs.len()).map_err(|(at, refusal)| error(&sections[at], refusal))?;
-    Ok(workload(sections, jobs, zones, footprint, notes))
+    notes.extend(time_slice.filter(|_| jobs.len() > 1).map(slice_note));
+    Ok(workload(sections, jobs, (zones, time_slice), footprint, notes))
 }
 
 /// The namespace of `target` that the file of a section is; `None`: the whole device.
@@ -146,7 +148,7 @@ fn check_wait_for(sections: &[JobOptions], index: usize) -> Result<(), RefusedOp
 fn workload(
     sections: &[JobOptions],
     jobs: Vec<FioJob>,
-    zones: Option<HostZones>,
+    (zones, time_slice): (Option<HostZones>, Option<Nanos>),
     footprint: Range<u64>,
     notes: Vec<String>,
 ) -> Workload {
@@ -168,7 +170,7 @@ fn workload(
     let ramp = first.map(|job| job.info.ramp).max().unwrap_or(Nanos::ZERO);
     let duration = duration(&jobs);
     let exit_all = sections.iter().any(|section| section.exitall);
-    let jobs = FioJobs::new(jobs.into(), zones, exit_all);
+    let jobs = FioJobs::new(jobs.into(), zones, time_slice, exit_all);
     Workload {
         pacing: RequestPacing::Jobs { queue_depth: u32::try_from(depth).unwrap_or(u32::MAX), held },
         requests,
@@ -200,6 +202,12 @@ fn duration(jobs: &[FioJob]) -> Option<Nanos> {
         longest = longest.max(run_and_ramp.saturating_add(job.delay.0));
     }
     Some(Nanos(total.saturating_add(longest)))
+}
+
+fn slice_note(slice: Nanos) -> String {
+    format!(
+        "all jobs poll on one core of the host, in turns of {slice}: latencies include the time in which a job is not running"
+    )
 }
 
 fn add_section_notes(section: &JobOptions, notes: &mut Vec<String>) {

@@ -8,6 +8,7 @@ mod passes;
 mod zoned;
 
 use super::data_placement::WritePlacement;
+use super::flow::FlowGroup;
 use super::job_plan::JobPlan;
 use super::offsets::{OffsetGenerator, READ, TRIM, WRITE};
 use super::rand::{RandomStream, TauswortheRng};
@@ -25,6 +26,8 @@ use zoned::ZonedRequests;
 #[allow(clippy::struct_excessive_bools, reason = "they are fio's own flags, independent of each other")]
 pub(super) struct RunningJob {
     plan: Arc<JobPlan>,
+    /// Number of the job.
+    number: u32,
     /// Requests of a job with `zonemode=zbd`.
     zoned: Option<Box<ZonedRequests>>,
     offsets: OffsetGenerator,
@@ -66,6 +69,8 @@ pub(super) struct RunningJob {
     last_was_sync: bool,
     think_last: Nanos,
     think_blocks: u64,
+    /// Requests and flushes that count in its flow.
+    flow_requests: u64,
 }
 
 impl RunningJob {
@@ -77,6 +82,8 @@ impl RunningJob {
             offsets: OffsetGenerator::new(plan.access.clone(), seeds),
             poisson,
             placement: WritePlacement::of(&plan),
+            number,
+            flow_requests: 0,
             zoned: plan.zbd.is_some().then(|| Box::new(ZonedRequests::of(number))),
             phase: JobPhase::Pass,
             epoch: now,
@@ -106,6 +113,11 @@ impl RunningJob {
             think_blocks: 0,
             plan,
         }
+    }
+
+    /// Requests and flushes that count in its flow.
+    pub(super) fn flow_requests(&self) -> u64 {
+        self.flow_requests
     }
 
     /// Takes the completion of a command of this job.
@@ -186,11 +198,16 @@ impl RunningJob {
     }
 
     /// The next step at `now`.
-    pub(super) fn next_step(&mut self, now: Nanos, mut zones: Option<&mut HostZones>) -> JobStep {
+    pub(super) fn next_step(
+        &mut self,
+        now: Nanos,
+        mut zones: Option<&mut HostZones>,
+        mut flow: Option<&mut FlowGroup>,
+    ) -> JobStep {
         loop {
             let step = match &mut zones {
-                Some(zones) if self.zoned.is_some() => self.advance_in_zones(now, zones),
-                _ => self.advance(now),
+                Some(zones) if self.zoned.is_some() => self.advance_in_zones(now, zones, flow.as_deref_mut()),
+                _ => self.advance(now, flow.as_deref_mut()),
             };
             if let Some(step) = step {
                 return step;
@@ -199,10 +216,11 @@ impl RunningJob {
     }
 
     /// Moves to the next phase, with a step if the caller must do something before.
-    fn advance(&mut self, now: Nanos) -> Option<JobStep> {
+    fn advance(&mut self, now: Nanos, flow: Option<&mut FlowGroup>) -> Option<JobStep> {
         match self.phase {
             JobPhase::Pass => self.begin_pass(),
-            JobPhase::Top => return self.top(now),
+            JobPhase::Top => return self.top(now, flow),
+            JobPhase::FlowDrain | JobPhase::FlowSleep { .. } => return self.sleep_in_flow(now),
             JobPhase::RateDrain { ddir, sleep, decided } => {
                 if !self.is_drained() {
                     return Some(JobStep::Wait);

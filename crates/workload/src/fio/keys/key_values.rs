@@ -47,6 +47,19 @@ pub(super) fn bounded(text: &str) -> Result<u64, ValueFault> {
     if number <= MOST_COUNT { Ok(number) } else { Err(format!("must be at most {MOST_COUNT}")) }
 }
 
+/// A number of `flow_id`.
+pub(super) fn flow_id(text: &str) -> Result<u32, ValueFault> {
+    u32::try_from(values::number(text)?).map_err(|_| format!("must be at most {}", u32::MAX))
+}
+
+/// A weight of `flow`; 0: none.
+pub(super) fn weight(text: &str) -> Result<u32, ValueFault> {
+    match values::number(text)? {
+        number @ 0..=1_000_000 => Ok(number as u32),
+        _ => Err("must be 0 to 1000000".into()),
+    }
+}
+
 /// A block size in bytes.
 pub(super) fn block(text: &str) -> Result<u64, ValueFault> {
     block_size(values::size(text)?)

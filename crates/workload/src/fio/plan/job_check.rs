@@ -274,6 +274,7 @@ impl JobCheck<'_> {
             think_every: options.think_every,
             rate_ignores_think: options.rate_ignores_think,
             offloads: options.offloads,
+            flow: options.flow,
             fsync: [options.fsync, options.fdatasync],
             end_fsync: options.end_fsync,
             fua: options.fua,

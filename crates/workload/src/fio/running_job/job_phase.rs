@@ -9,6 +9,11 @@ pub(super) enum JobPhase {
     Pass,
     /// At the head of the loop: decides whether to end, flush or issue.
     Top,
+    /// Ahead of the other jobs of its flow: waits until nothing is in flight and then sleeps.
+    FlowDrain,
+    FlowSleep {
+        until: Nanos,
+    },
     /// Ahead of its rate: waits until nothing is in flight and then sleeps `sleep` microseconds, as decided at microsecond `decided`.
     RateDrain {
         ddir: usize,

@@ -1,8 +1,10 @@
-//! Pace of a job: rates, and thinking.
+//! Pace of a job: rates, the jobs of its flow, and thinking.
 
 use super::{JobPhase, RunningJob};
+use crate::fio::flow::FlowGroup;
 use crate::fio::job_options::RateProcess;
 use crate::fio::offsets::READ;
+use crate::job::JobStep;
 use outlast_units::Nanos;
 
 impl RunningJob {
@@ -64,6 +66,36 @@ impl RunningJob {
         }
         let micros = u128::from(self.rate_bytes[ddir]) * 1_000_000 / u128::from(rate);
         u64::try_from(micros).unwrap_or(u64::MAX)
+    }
+
+    /// Ahead of the other jobs of `flow`: sleeps, or waits until one of them has issued, at most to the end of the runtime.
+    pub(super) fn stall(&mut self, now: Nanos, flow: &mut FlowGroup) -> Option<JobStep> {
+        if self.plan.flow.sleep != 0 {
+            self.phase = JobPhase::FlowDrain;
+            return None;
+        }
+        // fio does not reap meanwhile; no request depends on it, and a zone that is held is let go.
+        while self.reap_one() {}
+        flow.wait(self.number);
+        let end = Nanos(self.epoch.0 + self.plan.runtime * 1000);
+        let is_timed = self.plan.runtime != 0 && !self.ramping && now < end;
+        Some(if is_timed { JobStep::SleepUntil(end) } else { JobStep::Wait })
+    }
+
+    /// Sleeps, once nothing is in flight, before it asks `flow` again.
+    pub(super) fn sleep_in_flow(&mut self, now: Nanos) -> Option<JobStep> {
+        if let JobPhase::FlowSleep { until } = self.phase {
+            if now < until && !self.terminate {
+                return Some(JobStep::SleepUntil(until));
+            }
+            self.phase = JobPhase::Top;
+        } else {
+            if !self.is_drained() {
+                return Some(JobStep::Wait);
+            }
+            self.phase = JobPhase::FlowSleep { until: Nanos(now.0 + self.plan.flow.sleep * 1000) };
+        }
+        None
     }
 
     /// Decides whether to think (fio's `handle_thinktime`).

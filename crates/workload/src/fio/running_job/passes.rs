@@ -1,6 +1,7 @@
 //! Passes of a job over its region, and the choice at the head of fio's loop: end, flush or request.
 
 use super::{JobPhase, RunningJob};
+use crate::fio::flow::FlowGroup;
 use crate::fio::job_options::AccessKind;
 use crate::fio::offsets::{READ, TRIM, WRITE};
 use crate::job::JobStep;
@@ -54,7 +55,7 @@ impl RunningJob {
     }
 
     /// Decides at the head of the loop: the pass ends, or a flush or a request comes next.
-    pub(super) fn top(&mut self, now: Nanos) -> Option<JobStep> {
+    pub(super) fn top(&mut self, now: Nanos, flow: Option<&mut FlowGroup>) -> Option<JobStep> {
         let plan = &self.plan;
         // The order of these checks is fio's: of several limits it decides which one ends the pass, and if a flush still comes.
         let timed = plan.access.time_based;
@@ -66,6 +67,10 @@ impl RunningJob {
         } else if self.timed_out(now) {
             self.terminate = true;
             self.phase = JobPhase::Drain;
+        } else if let Some(flow) = flow
+            && !flow.admit(plan.flow, &mut self.flow_requests)
+        {
+            return self.stall(now, flow);
         } else if self.pass_issued >= plan.pass_bytes() && !timed {
             self.phase = JobPhase::Drain;
         } else if self.is_flush_due() {

@@ -1,6 +1,7 @@
 //! Requests of a job with `zonemode=zbd`: each is placed in a zone when it is drawn, and holds the zone until it is reaped.
 
 use super::{JobPhase, RunningJob};
+use crate::fio::flow::FlowGroup;
 use crate::fio::offsets::{ByteRange, READ, TRIM, WRITE};
 use crate::fio::zbd::{Asked, HostZones, PlaceStage, Placed};
 use crate::job::JobStep;
@@ -47,7 +48,12 @@ impl ZonedRequests {
 
 impl RunningJob {
     /// [`RunningJob::advance`] of a job with `zonemode=zbd`.
-    pub(super) fn advance_in_zones(&mut self, now: Nanos, zones: &mut HostZones) -> Option<JobStep> {
+    pub(super) fn advance_in_zones(
+        &mut self,
+        now: Nanos,
+        zones: &mut HostZones,
+        flow: Option<&mut FlowGroup>,
+    ) -> Option<JobStep> {
         let step = match self.phase {
             JobPhase::Fill { ddir } => {
                 self.draw_in_zones(ddir, zones);
@@ -73,7 +79,7 @@ impl RunningJob {
                 }
             }
             before => {
-                let step = self.advance(now);
+                let step = self.advance(now, flow);
                 if let (JobPhase::Pass | JobPhase::Finish, JobPhase::Top, Some(plan)) =
                     (before, self.phase, &self.plan.zbd)
                     && self.plan.writes()
