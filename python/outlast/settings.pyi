@@ -1508,8 +1508,8 @@ class WorkloadFio(Setting):
     time_slice: Setting
     """Turns that all jobs take on one core of the host, from 10 us to 10 s each. A job polls for its completions: while
     it runs it never gives up the core, and it sees a completion, or the end of a sleep, only while it runs. Two
-    threads that SPDK pins to one core have 16 ms each on Linux 5.19 with 250 ticks a second. Absent: each job has a
-    core of its own.
+    threads that SPDK pins to one core have 16 ms each on Linux up to 6.5 with 250 ticks a second and 8 processors or
+    more. Absent: each job has a core of its own.
     """
     vars: Setting
     """Values of `${NAME}` in the job. `outlast run job.fio` takes missing ones from its environment; the simulator

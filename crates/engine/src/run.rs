@@ -18,6 +18,7 @@ use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
 use crate::requests::OnRows;
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
+use outlast_array::ArrayCondition;
 use outlast_device::{Command, Tag};
 use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
@@ -27,6 +28,8 @@ pub use state::{ExtraRequest, LegGoal};
 
 /// Completions between two checks of the clock.
 const BETWEEN_CLOCKS: u64 = 4096;
+/// Checks of the clock without simulated time in between, on an array that has failed, after which it never passes: a million requests that failed at once.
+const MOST_AT_ONE_MOMENT: u32 = 256;
 
 /// End of a leg, and so perhaps of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +214,10 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         // Only at multiples, so that steps of another length do not change when user code is found to have failed.
         if done.is_multiple_of(BETWEEN_CLOCKS) {
             self.hand_on_rows();
+            if self.stands_still() {
+                self.ending = RunEnding::Complete;
+                return true;
+            }
             if self.device.has_failed() || self.pulse.is_due() && self.report() == RunControl::Stop {
                 self.ending = RunEnding::Stopped;
                 return true;
@@ -218,6 +225,19 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         }
         self.ending = RunEnding::Paused;
         done >= self.goal.requests || self.state.now >= self.goal.time || self.state.extra_is_done()
+    }
+
+    /// True if the requests of a workload that only time ends fail at once, so that time never passes: an array that has failed answers without delay.
+    fn stands_still(&mut self) -> bool {
+        let (now, checks) = self.state.last_check;
+        let checks = if now == self.state.now { checks + 1 } else { 0 };
+        self.state.last_check = (self.state.now, checks);
+        let stands = self.workload.endless
+            && now > Nanos::ZERO
+            && checks >= MOST_AT_ONE_MOMENT
+            && self.device.condition() == Some(ArrayCondition::Failed);
+        self.state.stood_still = stands.then_some(now);
+        stands
     }
 
     /// Hands on the full tables of the log.

@@ -14,6 +14,7 @@ mod both_clocks;
 mod complaints;
 mod counters;
 mod determinism;
+mod failed_array;
 mod horizon;
 mod hot_places;
 mod latency_causes;

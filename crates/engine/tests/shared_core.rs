@@ -76,6 +76,20 @@ fn jobs_issue_and_see_completions_in_their_turns_alone() {
     assert!(requests.iter().all(|&count| count > 50), "{requests:?}");
 }
 
+/// A job that begins later waits for its first turn; turns begin with it.
+#[test]
+fn a_job_that_begins_in_the_turn_of_another_waits_for_its_own() {
+    let text = "[workload.fio]\ntime_slice = \"700us\"\njob = \"\"\"\n[global]\nrw=randread\nbs=4k\ntime_based\nruntime=20ms\n[first]\n\
+                [late]\nstartdelay=1ms\niodepth=3\n\"\"\"\n[run]\ncauses = true\nlog = \"requests.parquet\"\n";
+    let rows = rows(made(&[text]));
+    assert_eq!(rows.iter().filter(|row| row[2] == 1).map(|row| row[0]).min(), Some(1_000_000 + SLICE));
+    for &[submitted, completed, job, _] in &rows {
+        for at in [submitted, completed].into_iter().filter(|at| (1_000_000..20_000_000).contains(at)) {
+            assert_eq!((at - 1_000_000) / SLICE % 2, job, "job {job} at {at} ns");
+        }
+    }
+}
+
 #[test]
 fn a_job_that_is_alone_runs_as_on_a_core_of_its_own() {
     let alone = "[workload.fio]\njob = \"\"\"\n[a]\nrw=randrw\nbs=4k\niodepth=8\nnumber_ios=2000\nthinktime=50\n\"\"\"\n";

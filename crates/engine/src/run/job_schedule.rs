@@ -58,11 +58,12 @@ impl JobSchedule {
         self.core.as_mut().is_some_and(|core| core.hold(job, completion))
     }
 
-    /// Keeps `job` from being asked at `now` until it runs; false if it runs now, or has not begun.
+    /// Keeps `job` from being asked at `now` until it runs; false if it runs now, or cannot begin yet.
     #[inline]
     pub(super) fn defer(&mut self, job: u32, now: Nanos) -> bool {
-        let has_begun = self.jobs.has_begun(job);
-        self.core.as_mut().is_some_and(|core| has_begun && core.defer(job, now))
+        let Some(core) = &mut self.core else { return false };
+        self.jobs.begin_due(job, now);
+        self.jobs.is_running(job) && core.defer(job, now)
     }
 
     /// Lets go the core for `job`, which has ended at `now`.

@@ -171,6 +171,9 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             self.ask_ready_jobs(&mut schedule);
             let wake = schedule.next_wake();
             if self.state.in_flight() == 0 && (wake.is_none() || !self.device.is_up()) {
+                if self.device.is_up() {
+                    schedule.jobs.check_flows()?;
+                }
                 return Ok(RunEnding::Complete);
             }
             woken = None;
@@ -222,6 +225,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                 return;
             }
             if schedule.defer(job, now) {
+                self.state.recorder.jobs.begin_job(job, now);
                 schedule.ready.pop_front();
                 continue;
             }

@@ -63,6 +63,10 @@ pub(crate) struct RunState {
     /// The last request beside the workload.
     pub(crate) extra: Option<ExtraRequest>,
     pub(crate) has_begun: bool,
+    /// Time of the last completion at the last check of the clock, and how many checks before it found the same.
+    pub(super) last_check: (Nanos, u32),
+    /// Moment at which the run ended because time no longer passed.
+    pub(crate) stood_still: Option<Nanos>,
 }
 
 impl RunState {
@@ -85,6 +89,8 @@ impl RunState {
             clock: Nanos::ZERO,
             extra: None,
             has_begun: false,
+            last_check: (Nanos::ZERO, 0),
+            stood_still: None,
         }
     }
 

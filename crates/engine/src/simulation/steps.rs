@@ -181,12 +181,21 @@ impl Simulation {
         let Self { scenario, built, workload, .. } = self;
         let leg = RunLeg { scenario, workload, state, goal: *goal, action };
         let (state, outcome) = either!(built, device => leg.run_on(device, progress, rows));
+        let stood_still = state.stood_still;
         current_run.state = Some(state);
         current_run.cost.cpu += watch.cpu_s();
         current_run.cost.wall += watch.wall_s();
         current_run.cost.run_cpu += watch.cpu_s();
         match outcome {
-            Ok(ending) => current_run.ending = ending,
+            Ok(ending) => {
+                current_run.ending = ending;
+                if let Some(at) = stood_still {
+                    current_run.by_hand.push(format!(
+                        "The run ended at {:.6} s: the array has failed and answers at once, so that time no longer passed.",
+                        at.as_secs_f64()
+                    ));
+                }
+            }
             // A refused intervention leaves the run as it was.
             Err(EngineError::Refused(_)) => {}
             Err(_) => current_run.ending = RunEnding::Stopped,

@@ -43,8 +43,11 @@ impl FixedLatencyJobs {
         }
     }
 
-    /// Time, job and command of the next request.
-    pub(super) fn next(&mut self) -> Option<(Nanos, u32, Command)> {
+    /// Time, job and command of the next request; `None` at the end.
+    ///
+    /// # Errors
+    /// A job waits for ever.
+    pub(super) fn next(&mut self) -> Result<Option<(Nanos, u32, Command)>, WorkloadError> {
         loop {
             while let Some(&job) = self.ready.front() {
                 let step = self.jobs.next_step(job, self.now);
@@ -60,7 +63,7 @@ impl FixedLatencyJobs {
                         // All latencies are equal, so requests complete in the order of their issue. The job stays at the front:
                         // it may issue more at this moment.
                         self.in_flight.push_back((Nanos(self.now.0 + self.latency.0), job, command));
-                        return Some((self.now, job, command));
+                        return Ok(Some((self.now, job, command)));
                     }
                     JobStep::Wait => {}
                     JobStep::SleepUntil(at) => {
@@ -78,13 +81,15 @@ impl FixedLatencyJobs {
             let asleep = self.asleep.peek().map(|&Reverse((at, _))| at);
             match self.in_flight.front().map(|&(at, _, _)| at) {
                 Some(at) if asleep.is_none_or(|wake| at <= wake) => {
-                    let (at, job, command) = self.in_flight.pop_front()?;
+                    let Some((at, job, command)) = self.in_flight.pop_front() else { return Ok(None) };
                     self.now = at;
                     self.jobs.handle_completion(job, at, &command);
                     self.ready.push_back(job);
                 }
                 _ => {
-                    let Reverse((at, job)) = self.asleep.pop()?;
+                    let Some(Reverse((at, job))) = self.asleep.pop() else {
+                        return self.jobs.check_flows().map(|()| None);
+                    };
                     // A job that has changed its mind leaves its earlier entry in the heap; only the last one wakes it.
                     let wake = &mut self.wakes[job as usize];
                     if *wake == Some(at) {
@@ -110,7 +115,7 @@ impl UntimedJobs {
 impl RequestSource for UntimedJobs {
     fn fill(&mut self, out: &mut Vec<WorkloadRequest>, max: usize) -> Result<usize, WorkloadError> {
         for count in 0..max {
-            let Some((_, _, command)) = self.0.next() else { return Ok(count) };
+            let Some((_, _, command)) = self.0.next()? else { return Ok(count) };
             out.push(WorkloadRequest { at: Nanos::ZERO, command });
         }
         Ok(max)
@@ -151,7 +156,7 @@ mod tests {
         let jobs = spec.open(&target, PassSeeds::new(&target, 0)).expect("a workload").jobs.expect("jobs");
         let mut paced = FixedLatencyJobs::new(jobs, Nanos::micros(100));
         for _ in 0..2000 {
-            paced.next().expect("there are more");
+            paced.next().expect("nothing waits for ever").expect("there are more");
             assert!(paced.asleep.len() <= 3, "{} for 3 jobs", paced.asleep.len());
         }
     }

@@ -11,13 +11,13 @@ pub(super) struct FlowOptions {
     pub(super) sleep: u64,
 }
 
-/// Jobs with one `flow_id` that have begun and not ended.
+/// Jobs with one `flow_id`. As in fio each counts with its weight from the beginning, even before it begins itself, to its end.
 #[derive(Clone, Debug)]
 pub(super) struct FlowGroup {
     id: u32,
-    /// Requests of all its jobs, and one, as in fio.
+    /// Requests of all its jobs that have not ended, and one, as in fio.
     requests: u64,
-    /// Weights of all its jobs.
+    /// Weights of all its jobs that have not ended.
     weight: u64,
     /// Jobs that are ahead, and true if any may go on since they were last woken.
     waiting: Vec<u32>,
@@ -32,8 +32,7 @@ impl FlowGroup {
             if flow.weight == 0 {
                 return None;
             }
-            let found = groups.iter().position(|group| group.id == flow.id);
-            Some(found.unwrap_or_else(|| {
+            let index = groups.iter().position(|group| group.id == flow.id).unwrap_or_else(|| {
                 groups.push(Self {
                     id: flow.id,
                     requests: 1,
@@ -42,26 +41,29 @@ impl FlowGroup {
                     has_moved: false,
                 });
                 groups.len() - 1
-            }))
+            });
+            groups[index].weight += u64::from(flow.weight);
+            Some(index)
         };
         let indices = jobs.map(group_of).collect();
         (groups, indices)
     }
 
-    /// A job of `flow` begins.
-    pub(super) fn join(&mut self, flow: FlowOptions) {
-        self.weight += u64::from(flow.weight);
-    }
-
-    /// A job of `flow` that has issued `requests` ends.
-    pub(super) fn leave(&mut self, flow: FlowOptions, requests: u64) {
+    /// `job`, of `flow`, ends after it has issued `requests`; those that wait are to be asked again.
+    pub(super) fn leave(&mut self, job: u32, flow: FlowOptions, requests: u64) {
         self.requests -= requests;
         self.weight -= u64::from(flow.weight);
+        self.waiting.retain(|own| *own != job);
         self.has_moved = true;
     }
 
-    /// True if a job of `flow` that has issued `own` requests may issue another, which then counts.
-    pub(super) fn admit(&mut self, flow: FlowOptions, own: &mut u64) -> bool {
+    /// The first of the jobs that wait.
+    pub(super) fn first_waiting(&self) -> Option<u32> {
+        self.waiting.first().copied()
+    }
+
+    /// True if `job`, of `flow`, that has issued `own` requests may issue another, which then counts.
+    pub(super) fn admit(&mut self, job: u32, flow: FlowOptions, own: &mut u64) -> bool {
         // fio compares the two ratios in double precision.
         if *own as f64 / self.requests as f64 > f64::from(flow.weight) / self.weight as f64 {
             return false;
@@ -69,6 +71,7 @@ impl FlowGroup {
         *own += 1;
         self.requests += 1;
         self.has_moved = true;
+        self.waiting.retain(|waiting| *waiting != job);
         true
     }
 

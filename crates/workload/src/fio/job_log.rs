@@ -60,7 +60,7 @@ impl FioSpec {
         let mut run = FixedLatencyJobs::new(jobs, latency);
         let mut requests = Vec::new();
         while requests.len() < most {
-            let Some((at, job, command)) = run.next() else { break };
+            let Some((at, job, command)) = run.next()? else { break };
             requests.push(LoggedRequest { at, job, command });
         }
         let jobs = names

@@ -3,8 +3,10 @@
 use super::flow::FlowGroup;
 use super::job_options::ExitWhat;
 use super::job_plan::JobPlan;
+use super::parse::{LinePosition, refused};
 use super::running_job::RunningJob;
 use super::zbd::HostZones;
+use crate::WorkloadError;
 use crate::job::{JobCompletion, JobInfo, JobStep};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
@@ -22,6 +24,8 @@ pub(super) struct FioJob {
     /// Name of the job that must have ended before it begins, all clones of it included.
     pub(super) wait_for: Option<String>,
     pub(super) exit_what: ExitWhat,
+    /// Where its weight in a flow is set.
+    pub(super) flow_at: LinePosition,
 }
 
 #[derive(Debug)]
@@ -157,6 +161,29 @@ impl FioJobs {
         std::mem::take(&mut self.woken)
     }
 
+    /// Begins the jobs that are due, if `job` has not begun.
+    pub fn begin_due(&mut self, job: u32, now: Nanos) {
+        if !self.has_begun(job) {
+            self.begin_due_jobs(now);
+        }
+    }
+
+    /// True if `job` has begun and not ended.
+    pub fn is_running(&self, job: u32) -> bool {
+        matches!(self.states[job as usize], JobState::Running(_))
+    }
+
+    /// Where nothing is in flight and no job sleeps: checks that none is held back by its flow, as it would be for ever.
+    ///
+    /// # Errors
+    /// A job is held back.
+    pub fn check_flows(&self) -> Result<(), WorkloadError> {
+        let Some(held) = self.flows.iter().find_map(FlowGroup::first_waiting) else { return Ok(()) };
+        let FioJob { plan, flow_at, .. } = &self.jobs[held as usize];
+        let why = "the job is held back for ever, as the others of its flow do not issue before it ends; fio does not end, either";
+        Err(refused(flow_at, "flow", &plan.flow.weight.to_string(), why))
+    }
+
     /// True if `job` has begun.
     pub fn has_begun(&self, job: u32) -> bool {
         !matches!(self.states[job as usize], JobState::NotBegun)
@@ -200,9 +227,6 @@ impl FioJobs {
             self.states[index] =
                 JobState::Running(Box::new(RunningJob::new(job.plan.clone(), index as u32, now)));
             self.running += 1;
-            if let Some(at) = self.flow_of[index] {
-                self.flows[at].join(job.plan.flow);
-            }
         }
     }
 
@@ -219,8 +243,9 @@ impl FioJobs {
     /// Ends a job and begins those that waited for it.
     fn end(&mut self, index: usize, now: Nanos) {
         let state = std::mem::replace(&mut self.states[index], JobState::Ended);
-        if let (JobState::Running(thread), Some(at)) = (state, self.flow_of[index]) {
-            self.flows[at].leave(self.jobs[index].plan.flow, thread.flow_requests());
+        if let Some(at) = self.flow_of[index] {
+            let requests = if let JobState::Running(thread) = state { thread.flow_requests() } else { 0 };
+            self.flows[at].leave(index as u32, self.jobs[index].plan.flow, requests);
             self.flows[at].take_woken(index as u32, &mut self.woken);
         }
         self.running -= 1;

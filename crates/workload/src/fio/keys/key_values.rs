@@ -55,8 +55,8 @@ pub(super) fn flow_id(text: &str) -> Result<u32, ValueFault> {
 /// A weight of `flow`; 0: none.
 pub(super) fn weight(text: &str) -> Result<u32, ValueFault> {
     match values::number(text)? {
-        number @ 0..=1_000_000 => Ok(number as u32),
-        _ => Err("must be 0 to 1000000".into()),
+        number @ 0..=1000 => Ok(number as u32),
+        _ => Err("must be 0 to 1000, as in fio".into()),
     }
 }
 

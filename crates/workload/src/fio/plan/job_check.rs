@@ -50,6 +50,7 @@ impl JobCheck<'_> {
             stonewall: options.stonewall && self.clone == 0,
             wait_for: options.wait_for.clone(),
             exit_what: options.exit_what,
+            flow_at: options.position_of("flow").clone(),
         }
     }
 

@@ -74,8 +74,10 @@ impl RunningJob {
             self.phase = JobPhase::FlowDrain;
             return None;
         }
-        // fio does not reap meanwhile; no request depends on it, and a zone that is held is let go.
-        while self.reap_one() {}
+        // fio does not reap meanwhile, so that what counts completions stands still; but a zone that is held is let go, or the job could wait for itself.
+        if self.zoned.is_some() {
+            while self.reap_one() {}
+        }
         flow.wait(self.number);
         let end = Nanos(self.epoch.0 + self.plan.runtime * 1000);
         let is_timed = self.plan.runtime != 0 && !self.ramping && now < end;

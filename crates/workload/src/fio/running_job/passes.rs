@@ -68,7 +68,7 @@ impl RunningJob {
             self.terminate = true;
             self.phase = JobPhase::Drain;
         } else if let Some(flow) = flow
-            && !flow.admit(plan.flow, &mut self.flow_requests)
+            && !flow.admit(self.number, plan.flow, &mut self.flow_requests)
         {
             return self.stall(now, flow);
         } else if self.pass_issued >= plan.pass_bytes() && !timed {

@@ -1,0 +1,23 @@
+//! Does a run end on an array that has failed, and that answers at once?
+
+use crate::support::steps::{made, once};
+
+/// Two members of four fail, so that writes fail without delay from then on, and time no longer passes: such a run went on for ever.
+#[test]
+fn a_workload_that_only_time_ends_does_where_time_no_longer_passes() {
+    let faults = "[array]\nlevel = \"raid5\"\nmembers = 4\nchunk = \"64KiB\"\n\
+                  [[faults]]\nat = \"1ms\"\nkind = \"device\"\ndevice = 2\n[[faults]]\nat = \"2ms\"\nkind = \"device\"\ndevice = 1\n";
+    let synthetic =
+        "[workload.synthetic]\npattern = \"uniform\"\nread_percent = 0\nqueue_depth = 4\nduration = \"1s\"\n";
+    let jobs = "[workload.fio]\njob = \"\"\"\n[a]\nrw=randwrite\nbs=4k\ntime_based\nruntime=1\n\"\"\"\n";
+    for workload in [synthetic, jobs] {
+        let summary = once(made(&[faults, workload])).summary;
+        assert!(!summary.partial, "{workload}");
+        let note = summary.notes.iter().find(|note| note.contains("time no longer passed")).expect("a note");
+        assert!(note.contains("the array has failed"), "{note}");
+    }
+    // One that ends by itself does: a million and more of its requests fail.
+    let counted = synthetic.replace("duration = \"1s\"", "requests = 1300000");
+    let summary = once(made(&[faults, &counted])).summary;
+    assert!(!summary.partial && summary.host.errors > 1_200_000, "{}", summary.host.errors);
+}
