@@ -169,6 +169,10 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         Ok(())
     }
 
+    fn has_jobs(&self) -> bool {
+        matches!(self.workload.pacing, RequestPacing::Jobs { .. })
+    }
+
     /// True if the jobs of the run share a core of the host.
     fn shares_core(&self) -> bool {
         self.workload.jobs.as_ref().is_some_and(|jobs| jobs.time_slice().is_some())
@@ -227,17 +231,23 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         done >= self.goal.requests || self.state.now >= self.goal.time || self.state.extra_is_done()
     }
 
-    /// True if the requests of a workload that only time ends fail at once, so that time never passes: an array that has failed answers without delay.
+    /// Counts the checks since simulated time last passed; true if a workload that only time ends does not get on. Jobs are judged where they are asked.
     fn stands_still(&mut self) -> bool {
         let (now, checks) = self.state.last_check;
         let checks = if now == self.state.now { checks + 1 } else { 0 };
         self.state.last_check = (self.state.now, checks);
-        let stands = self.workload.endless
-            && now > Nanos::ZERO
-            && checks >= MOST_AT_ONE_MOMENT
-            && self.device.condition() == Some(ArrayCondition::Failed);
+        let stands = !self.has_jobs() && self.workload.endless && self.time_stands();
         self.state.stood_still = stands.then_some(now);
         stands
+    }
+
+    /// True if requests fail at once, so that time no longer passes: an array that has failed answers without delay.
+    fn time_stands(&self) -> bool {
+        let (now, checks) = self.state.last_check;
+        checks >= MOST_AT_ONE_MOMENT
+            && now == self.state.now
+            && now > Nanos::ZERO
+            && self.device.condition() == Some(ArrayCondition::Failed)
     }
 
     /// Hands on the full tables of the log.

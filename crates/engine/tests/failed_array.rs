@@ -16,6 +16,16 @@ fn a_workload_that_only_time_ends_does_where_time_no_longer_passes() {
         let note = summary.notes.iter().find(|note| note.contains("time no longer passed")).expect("a note");
         assert!(note.contains("the array has failed"), "{note}");
     }
+    // A job that ends by itself goes on although time stands, and then time passes for the other.
+    let mixed = "[workload.fio]\njob = \"\"\"\n[slow]\nrw=randwrite\nbs=4k\ntime_based\nruntime=1\nthinktime=100ms\n\
+                 [many]\nrw=randwrite\nbs=4k\nnorandommap\nnumber_ios=1300000\nio_size=1t\n\"\"\"\n";
+    let summary = once(made(&[faults, mixed])).summary;
+    assert!(
+        summary.host.errors > 1_200_000 && summary.host.jobs[0].runtime_s > 0.9,
+        "{}",
+        summary.host.errors
+    );
+    assert!(!summary.notes.iter().any(|note| note.contains("time no longer passed")), "{:?}", summary.notes);
     // One that ends by itself does: a million and more of its requests fail.
     let counted = synthetic.replace("duration = \"1s\"", "requests = 1300000");
     let summary = once(made(&[faults, &counted])).summary;

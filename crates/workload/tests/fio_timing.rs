@@ -228,6 +228,23 @@ fn a_job_that_has_not_begun_holds_back_its_flow() {
         error.contains("line 3") && error.contains("flow=1") && error.contains("held back for ever"),
         "{error}"
     );
+    // One that sleeps before it asks again does not end, either, unless its runtime ends it.
+    let sleeps = "[a]\nrw=read\nflow=1\nflow_sleep=1000\nnumber_ios=10\n[b]\nrw=read\nwait_for=a\nflow=1\nnumber_ios=20\n";
+    let spec = FioSpec { job: Some(sleeps.to_owned()), ..FioSpec::default() };
+    let error = spec.log(&TARGET, latency, true, 1000).unwrap_err().to_string();
+    assert!(error.contains("held back for ever"), "{error}");
+    let timed = log(&sleeps.replace("number_ios=10", "number_ios=10\nruntime=30ms"), latency);
+    assert_eq!((count(&timed, 0, Op::Read), count(&timed, 1, Op::Read)), (2, 20));
+}
+
+/// fio 3.33: a job that `exitall` ends before it has begun is never reaped, and so counts in its flow for ever; the third job issues 1 in its two seconds.
+#[test]
+fn a_job_that_never_begins_stays_in_its_flow() {
+    let text = "[a]\nrw=read\nnumber_ios=50\nexitall\nexit_what=group\n[b]\nrw=read\nstartdelay=20\nflow=9\n\
+                [c]\nnew_group\nrw=read\nflow=1\nnumber_ios=500\nruntime=2\n";
+    let log = log(text, Nanos::micros(100));
+    let counts = [0, 1, 2].map(|job| count(&log, job, Op::Read));
+    assert_eq!((counts, end(&log, 2)), ([50, 0, 1], Nanos::secs(2)));
 }
 
 /// A job that is held back by its flow does not reap, as fio does not: what it has in flight counts for its think time when it goes on.

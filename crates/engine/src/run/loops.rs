@@ -168,13 +168,20 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     continue;
                 }
             }
+            if self.time_stands() && schedule.jobs.only_time_ends() {
+                self.state.stood_still = Some(self.state.now);
+                return Ok(RunEnding::Complete);
+            }
             self.ask_ready_jobs(&mut schedule);
             let wake = schedule.next_wake();
             if self.state.in_flight() == 0 && (wake.is_none() || !self.device.is_up()) {
                 if self.device.is_up() {
-                    schedule.jobs.check_flows()?;
+                    schedule.jobs.check_flows(self.state.now, false)?;
                 }
                 return Ok(RunEnding::Complete);
+            }
+            if self.state.in_flight() == 0 {
+                schedule.jobs.check_flows(self.state.now, true)?;
             }
             woken = None;
             let Some(limit) = wake else {

@@ -87,9 +87,10 @@ impl FixedLatencyJobs {
                     self.ready.push_back(job);
                 }
                 _ => {
-                    let Some(Reverse((at, job))) = self.asleep.pop() else {
-                        return self.jobs.check_flows().map(|()| None);
-                    };
+                    if self.in_flight.is_empty() {
+                        self.jobs.check_flows(self.now, asleep.is_some())?;
+                    }
+                    let Some(Reverse((at, job))) = self.asleep.pop() else { return Ok(None) };
                     // A job that has changed its mind leaves its earlier entry in the heap; only the last one wakes it.
                     let wake = &mut self.wakes[job as usize];
                     if *wake == Some(at) {

@@ -11,7 +11,8 @@ pub(super) struct FlowOptions {
     pub(super) sleep: u64,
 }
 
-/// Jobs with one `flow_id`. As in fio each counts with its weight from the beginning, even before it begins itself, to its end.
+/// Jobs with one `flow_id`. As in fio each counts with its weight from the beginning, even before it begins itself, to its end; one that `exitall` ends before it
+/// begins counts for ever.
 #[derive(Clone, Debug)]
 pub(super) struct FlowGroup {
     id: u32,
@@ -57,9 +58,9 @@ impl FlowGroup {
         self.has_moved = true;
     }
 
-    /// The first of the jobs that wait.
-    pub(super) fn first_waiting(&self) -> Option<u32> {
-        self.waiting.first().copied()
+    /// Jobs that are ahead, and were told so after the last change.
+    pub(super) fn waiting(&self) -> &[u32] {
+        &self.waiting
     }
 
     /// True if `job`, of `flow`, that has issued `own` requests may issue another, which then counts.

@@ -1,12 +1,13 @@
 //! All jobs of a file, side by side: the order in which they begin, their steps and their ends.
 
+mod standstill;
+
 use super::flow::FlowGroup;
 use super::job_options::ExitWhat;
 use super::job_plan::JobPlan;
-use super::parse::{LinePosition, refused};
+use super::parse::LinePosition;
 use super::running_job::RunningJob;
 use super::zbd::HostZones;
-use crate::WorkloadError;
 use crate::job::{JobCompletion, JobInfo, JobStep};
 use outlast_device::{Command, QueueId};
 use outlast_units::Nanos;
@@ -173,17 +174,6 @@ impl FioJobs {
         matches!(self.states[job as usize], JobState::Running(_))
     }
 
-    /// Where nothing is in flight and no job sleeps: checks that none is held back by its flow, as it would be for ever.
-    ///
-    /// # Errors
-    /// A job is held back.
-    pub fn check_flows(&self) -> Result<(), WorkloadError> {
-        let Some(held) = self.flows.iter().find_map(FlowGroup::first_waiting) else { return Ok(()) };
-        let FioJob { plan, flow_at, .. } = &self.jobs[held as usize];
-        let why = "the job is held back for ever, as the others of its flow do not issue before it ends; fio does not end, either";
-        Err(refused(flow_at, "flow", &plan.flow.weight.to_string(), why))
-    }
-
     /// True if `job` has begun.
     pub fn has_begun(&self, job: u32) -> bool {
         !matches!(self.states[job as usize], JobState::NotBegun)
@@ -243,9 +233,8 @@ impl FioJobs {
     /// Ends a job and begins those that waited for it.
     fn end(&mut self, index: usize, now: Nanos) {
         let state = std::mem::replace(&mut self.states[index], JobState::Ended);
-        if let Some(at) = self.flow_of[index] {
-            let requests = if let JobState::Running(thread) = state { thread.flow_requests() } else { 0 };
-            self.flows[at].leave(index as u32, self.jobs[index].plan.flow, requests);
+        if let (JobState::Running(thread), Some(at)) = (state, self.flow_of[index]) {
+            self.flows[at].leave(index as u32, self.jobs[index].plan.flow, thread.flow_requests());
             self.flows[at].take_woken(index as u32, &mut self.woken);
         }
         self.running -= 1;

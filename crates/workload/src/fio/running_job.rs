@@ -120,6 +120,11 @@ impl RunningJob {
         self.flow_requests
     }
 
+    /// True if its runtime ends it, whatever happens.
+    pub(super) fn ends_by_time(&self) -> bool {
+        self.plan.runtime != 0 && !self.ramping
+    }
+
     /// Takes the completion of a command of this job.
     pub(super) fn handle_completion(&mut self, now: Nanos, command: &Command) -> JobCompletion {
         let mut bytes = u64::from(command.sectors) * SECTOR_BYTES;

@@ -70,15 +70,15 @@ impl RunningJob {
 
     /// Ahead of the other jobs of `flow`: sleeps, or waits until one of them has issued, at most to the end of the runtime.
     pub(super) fn stall(&mut self, now: Nanos, flow: &mut FlowGroup) -> Option<JobStep> {
-        if self.plan.flow.sleep != 0 {
-            self.phase = JobPhase::FlowDrain;
-            return None;
-        }
+        flow.wait(self.number);
         // fio does not reap meanwhile, so that what counts completions stands still; but a zone that is held is let go, or the job could wait for itself.
         if self.zoned.is_some() {
             while self.reap_one() {}
         }
-        flow.wait(self.number);
+        if self.plan.flow.sleep != 0 {
+            self.phase = JobPhase::FlowDrain;
+            return None;
+        }
         let end = Nanos(self.epoch.0 + self.plan.runtime * 1000);
         let is_timed = self.plan.runtime != 0 && !self.ramping && now < end;
         Some(if is_timed { JobStep::SleepUntil(end) } else { JobStep::Wait })
