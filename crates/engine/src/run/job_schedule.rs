@@ -52,6 +52,12 @@ impl JobSchedule {
         }
     }
 
+    /// True if the jobs share a core of the host.
+    #[inline]
+    pub(super) fn shares_core(&self) -> bool {
+        self.core.is_some()
+    }
+
     /// Keeps the completion of a command of `job` until the job runs; false if it runs now.
     #[inline]
     pub(super) fn hold(&mut self, job: u32, completion: &Completion) -> bool {

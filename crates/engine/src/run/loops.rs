@@ -174,14 +174,14 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             }
             self.ask_ready_jobs(&mut schedule);
             let wake = schedule.next_wake();
-            if self.state.in_flight() == 0 && (wake.is_none() || !self.device.is_up()) {
-                if self.device.is_up() {
-                    schedule.jobs.check_flows(self.state.now, false)?;
-                }
-                return Ok(RunEnding::Complete);
-            }
             if self.state.in_flight() == 0 {
-                schedule.jobs.check_flows(self.state.now, true)?;
+                if !self.device.is_up() {
+                    return Ok(RunEnding::Complete);
+                }
+                schedule.jobs.check_flows(self.state.now, wake.is_some())?;
+                if wake.is_none() {
+                    return Ok(RunEnding::Complete);
+                }
             }
             woken = None;
             let Some(limit) = wake else {
@@ -198,13 +198,6 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             let reached = self.device.advance_to_completion(limit, &mut completions);
             woken = (reached >= limit).then_some(limit);
         }
-    }
-
-    /// Keeps a completion of a job that is not running on the core that jobs share; false if its job sees it now.
-    #[inline]
-    fn is_unseen(&self, schedule: &mut super::JobSchedule, completion: &Completion) -> bool {
-        let tag = completion.tag.0 as usize;
-        self.state.issued[tag].is_some() && schedule.hold(schedule.job_of[tag], completion)
     }
 
     /// Records a completion with its job, which becomes ready.

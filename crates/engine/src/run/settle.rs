@@ -1,6 +1,6 @@
 //! Completions of requests: what is recorded of each.
 
-use super::{IssuedCommand, LegRunner, RunState};
+use super::{IssuedCommand, JobSchedule, LegRunner, RunState};
 use crate::drives::AsDriveSet;
 use crate::requests::CompletedRequest;
 use crate::simulated_device::SimulatedDevice;
@@ -36,6 +36,15 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
         free_tags.push(completion.tag.0);
         self.settled(op, since, completion);
         true
+    }
+
+    /// Keeps a completion of a job that is not running on the core that jobs share; false if its job sees it now.
+    #[inline]
+    pub(super) fn is_unseen(&self, schedule: &mut JobSchedule, completion: &Completion) -> bool {
+        let tag = completion.tag.0 as usize;
+        schedule.shares_core()
+            && self.state.issued[tag].is_some()
+            && schedule.hold(schedule.job_of[tag], completion)
     }
 
     /// [`LegRunner::settle`] of a command to a zone, or where requests are recorded one by one.

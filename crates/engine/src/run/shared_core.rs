@@ -11,7 +11,7 @@ pub(super) struct SharedCore {
     slice: Nanos,
     /// Jobs that have begun and not ended, in the order of their turns.
     members: Vec<u32>,
-    /// Whose turn it is, as an index of `members`, and when the turn ends.
+    /// Index in `members` of the job whose turn it is, and the end of the turn.
     turn: usize,
     ends: Nanos,
     /// By job: completions that it has not seen, in order.
@@ -160,7 +160,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
-        /// Whose turn it is, and when a job that waits has the next, is what counting nanoseconds gives.
+        /// Turns, and the next turn of a job that waits, are those of a count of nanoseconds.
         #[test]
         fn turns_are_those_of_a_count(
             slice in 1_u64..9,

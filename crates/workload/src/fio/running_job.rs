@@ -84,7 +84,7 @@ impl RunningJob {
             placement: WritePlacement::of(&plan),
             number,
             flow_requests: 0,
-            zoned: plan.zbd.is_some().then(|| Box::new(ZonedRequests::of(number))),
+            zoned: plan.zbd.is_some().then(|| Box::new(ZonedRequests::new())),
             phase: JobPhase::Pass,
             epoch: now,
             ramping: plan.ramp != 0,
@@ -171,7 +171,7 @@ impl RunningJob {
     }
 
     fn timed_out(&self, now: Nanos) -> bool {
-        !self.ramping && self.plan.runtime != 0 && self.micros(now) >= self.plan.runtime
+        self.ends_by_time() && self.micros(now) >= self.plan.runtime
     }
 
     /// True if completed requests and those in flight together reach `number_ios`.

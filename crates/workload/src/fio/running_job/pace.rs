@@ -80,8 +80,7 @@ impl RunningJob {
             return None;
         }
         let end = Nanos(self.epoch.0 + self.plan.runtime * 1000);
-        let is_timed = self.plan.runtime != 0 && !self.ramping && now < end;
-        Some(if is_timed { JobStep::SleepUntil(end) } else { JobStep::Wait })
+        Some(if self.ends_by_time() && now < end { JobStep::SleepUntil(end) } else { JobStep::Wait })
     }
 
     /// Sleeps, once nothing is in flight, before it asks `flow` again.

@@ -12,8 +12,6 @@ use std::collections::VecDeque;
 /// State of a job with `zonemode=zbd` beside that of any job.
 #[derive(Debug)]
 pub(super) struct ZonedRequests {
-    /// Number of the job.
-    job: u32,
     /// The request that is being placed, and where the search goes on.
     drawn: ByteRange,
     stage: PlaceStage,
@@ -23,9 +21,8 @@ pub(super) struct ZonedRequests {
 }
 
 impl ZonedRequests {
-    pub(super) fn of(job: u32) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            job,
             drawn: ByteRange { offset: 0, bytes: 0 },
             stage: PlaceStage::Begin,
             completed: VecDeque::new(),
@@ -99,7 +96,7 @@ impl RunningJob {
         let Some(zoned) = &mut self.zoned else { return };
         for (ddir, range) in zoned.reaped.drain(..) {
             if !(ddir == READ && read_beyond) {
-                zones.reaped(zoned.job, ddir, range);
+                zones.reaped(self.number, ddir, range);
             }
         }
     }
@@ -135,7 +132,7 @@ impl RunningJob {
     /// Looks for the place of the request that was drawn.
     fn place(&mut self, ddir: usize, zones: &mut HostZones) -> Option<JobStep> {
         let (Some(zoned), Some(plan)) = (&self.zoned, &self.plan.zbd) else { return None };
-        let asked = Asked { job: zoned.job, access: &self.plan.access, plan, ddir, range: zoned.drawn };
+        let asked = Asked { job: self.number, access: &self.plan.access, plan, ddir, range: zoned.drawn };
         match zones.place(&asked, zoned.stage) {
             Placed::At(range) => {
                 let drawn = zoned.drawn.offset;
