@@ -40,6 +40,15 @@ impl ParityCode {
         }
     }
 
+    /// Computes unknown data from the roles in `have`. Zeroes in place of lost data, of the roles `zeroes`, are no source, as the redundancy still belongs to
+    /// what was lost; but they stay, since the loss has been told.
+    pub(crate) fn recover_beside(&self, cells: &mut [Vec<u8>], range: Range<usize>, have: u64, zeroes: u64) {
+        self.recover_data(cells, range.clone(), have & !zeroes);
+        for role in crate::roles::roles(zeroes) {
+            cells[role][range.clone()].fill(0);
+        }
+    }
+
     /// Computes the data cells that are not in `have` from those that are, over bytes `range` of each cell. `have` has at least as many
     /// bits as there are data roles.
     ///

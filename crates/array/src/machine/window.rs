@@ -88,8 +88,8 @@ impl<D: Device> Array<D> {
         let op = &self.flight.ops[index];
         let range = op.window.bytes(op.rows.first);
         if op.method == WriteMethod::Decode && known_roles & self.layout.data_set != self.layout.data_set {
-            debug_assert!(data == 1 || op.lost == 0, "zeroes in place of lost data are no data");
-            self.setup.code.recover_data(&mut cells, range.clone(), known_roles);
+            let zeroes = if data == 1 { 0 } else { op.lost };
+            self.setup.code.recover_beside(&mut cells, range.clone(), known_roles, zeroes);
         }
         match op.kind {
             GroupOpKind::Write => {
