@@ -56,6 +56,9 @@ pub(crate) struct HandleTable {
     /// Handle of the first unit that has been moved out of each superblock since it was opened.
     #[persist(each)]
     first_moved: Vec<u8>,
+    /// True of each superblock that took in a unit which isolation keeps from it, since all else would have lost that unit, and has not been erased since.
+    #[persist(each)]
+    has_strays: Vec<bool>,
 }
 
 impl HandleTable {
@@ -71,18 +74,19 @@ impl HandleTable {
                 left: vec![0; streams.hosts().len()],
                 reallocated: vec![0; streams.hosts().len()],
                 first_moved: vec![NO_HANDLE; to_length(superblocks.into())],
+                has_strays: vec![false; to_length(superblocks.into())],
             })
         })
     }
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.of_slot.len() + self.first_moved.len()
+        self.of_slot.len() + self.first_moved.len() + self.has_strays.len()
     }
 
     /// Value of [`HandleTable::bytes`] when it is built on `layout`.
     pub(crate) fn bytes_when_built(layout: &SlotLayout) -> u64 {
-        u64::from(layout.slots()) + u64::from(layout.superblocks())
+        u64::from(layout.slots()) + 2 * u64::from(layout.superblocks())
     }
 
     /// The host has written a unit to `slot` through the handle that is `stream`.
@@ -91,8 +95,30 @@ impl HandleTable {
         self.counts[usize::from(stream.0)].host_units += 1;
     }
 
-    /// The unit in slot `from` has moved to `to`.
-    pub(crate) fn record_move(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn) {
+    /// The unit in slot `from` has moved to `to`. A stray one may be one there, too.
+    pub(crate) fn record_move(&mut self, space: &FlashSpace, from: Ppn, to: Ppn) {
+        self.count_move(space.layout(), from, to);
+        if self.has_strays[space.layout().superblock_of(from).0 as usize] {
+            self.note_stray(space, to);
+        }
+    }
+
+    /// The unit in slot `from`, whose program operation failed, has gone to `to`, where there was room, be it that of another handle: better there than lost.
+    pub(crate) fn record_rewrite(&mut self, space: &FlashSpace, from: Ppn, to: Ppn) {
+        self.count_move(space.layout(), from, to);
+        self.note_stray(space, to);
+    }
+
+    #[cold]
+    fn note_stray(&mut self, space: &FlashSpace, slot: Ppn) {
+        let superblock = space.layout().superblock_of(slot);
+        let stream = space.superblocks().opened_by(superblock);
+        if !self.admits(space.streams(), stream, self.handle_of(slot)) {
+            self.has_strays[superblock.0 as usize] = true;
+        }
+    }
+
+    fn count_move(&mut self, layout: &SlotLayout, from: Ppn, to: Ppn) {
         let handle = self.of_slot[from];
         self.of_slot[to] = handle;
         if let Some(counts) = self.counts.get_mut(usize::from(handle)) {
@@ -151,6 +177,7 @@ impl HandleTable {
 
     /// Superblock number `superblock` has been erased.
     pub(crate) fn record_erasure(&mut self, superblock: usize) {
+        self.has_strays[superblock] = false;
         let handle = std::mem::replace(&mut self.first_moved[superblock], NO_HANDLE);
         if let Some(reallocated) = self.reallocated.get_mut(usize::from(handle)) {
             *reallocated += 1;
@@ -201,22 +228,30 @@ impl HandleTable {
         slots.filter(|&slot| map.is_valid(slot)).map(|slot| self.handle_of(slot))
     }
 
-    /// Checks that a superblock of a handle holds units of it alone, and one of moved data only units of handles that are isolated together.
+    /// True if a superblock of `stream` may hold a unit of `handle`, or a page of the mapping table: one of a handle has units of it alone, and one of moved
+    /// data only units of handles that are isolated together.
+    fn admits(&self, streams: &StreamTable, stream: Stream, handle: Option<Stream>) -> bool {
+        let is_host = streams.cause(stream) == StreamCause::Host;
+        let shares_class = |other| streams.class(other) == streams.class(stream);
+        match handle {
+            Some(handle) if is_host => handle == stream,
+            Some(handle) => usize::from(handle.0) < self.counts.len() && shares_class(handle),
+            None => !is_host && streams.map().is_some_and(shares_class),
+        }
+    }
+
+    /// Checks that each superblock holds units of those handles alone whose data may lie in it, except for superblocks with strays.
     ///
     /// # Errors
     /// The first superblock with a unit that must not be there.
     pub(crate) fn check(&self, map: &FlatMap, space: &FlashSpace) -> Result<(), String> {
-        let streams = space.streams();
         for superblock in space.superblocks().ids() {
             let stream = space.superblocks().opened_by(superblock);
-            let is_host = streams.cause(stream) == StreamCause::Host;
-            let shares_class = |other| streams.class(other) == streams.class(stream);
-            let belongs = |handle: &Option<Stream>| match *handle {
-                Some(handle) if is_host => handle == stream,
-                Some(handle) => usize::from(handle.0) < self.counts.len() && shares_class(handle),
-                None => !is_host && streams.map().is_some_and(shares_class),
-            };
-            if let Some(stray) = self.handles_in(map, space, superblock).find(|handle| !belongs(handle)) {
+            let stray = self
+                .handles_in(map, space, superblock)
+                .find(|&handle| !self.admits(space.streams(), stream, handle))
+                .filter(|_| !self.has_strays[superblock.0 as usize]);
+            if let Some(stray) = stray {
                 return Err(format!(
                     "superblock {superblock} of {stream:?} holds a unit of handle {stray:?}"
                 ));

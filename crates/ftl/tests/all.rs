@@ -13,6 +13,7 @@ mod paged;
 mod parity;
 mod placement;
 mod slc_cache;
+mod strays;
 mod trims;
 mod wearing_out;
 mod zones;

@@ -52,7 +52,7 @@ impl PageTable {
         }
         self.move_origin(space, slot, to);
         if let Some(handles) = &mut self.handles {
-            handles.record_move(space.layout(), slot, to);
+            handles.record_rewrite(space, slot, to);
         }
         if let Some(records) = &mut self.records {
             records.record_put(space.layout(), to, lpn);
@@ -261,7 +261,7 @@ impl PageTable {
             }
             self.record_put(space, to, self.map.owner(to), from, false);
             if let Some(handles) = &mut self.handles {
-                handles.record_move(space.layout(), from, to);
+                handles.record_move(space, from, to);
             }
             to.0 += 1;
         }

@@ -97,11 +97,16 @@ impl FlashCore {
         slot: Ppn,
         op: &Op,
     ) -> bool {
-        let gc = self.ftl.streams().gc(self.ftl.streams().class(own));
         let streams = self.ftl.streams();
-        let map = streams.map();
-        let any = streams.all().filter(|&stream| Some(stream) != map);
-        for stream in [own, gc].into_iter().chain(any) {
+        let class = streams.class(own);
+        let mut others: Vec<Stream> = streams.all().filter(|&stream| Some(stream) != streams.map()).collect();
+        // Those that the unit may lie in by the isolation of its data come first.
+        let is_apart = |stream| {
+            let is_handle = streams.has_handles() && streams.cause(stream) == StreamCause::Host;
+            is_handle || streams.class(stream) != class
+        };
+        others.sort_by_key(|&stream| is_apart(stream));
+        for stream in [own, streams.gc(class)].into_iter().chain(others) {
             let ftl = &mut self.ftl;
             if let Some(to) = ftl.rewrite(stream, slot) {
                 let host = ftl.streams().cause(stream) == StreamCause::Host;
