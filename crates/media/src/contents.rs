@@ -3,6 +3,7 @@
 //! Each unit is tagged with its logical page; a read that finds another tag panics. Torn units have the bytes that reads return in `torn.rs` (decision 0050).
 
 mod chunks;
+mod spares;
 mod store;
 mod torn;
 mod unit;
@@ -12,6 +13,7 @@ pub use unit::{BlankUnit, UnitBytes};
 
 use chunks::{COUNTS, SlotTable};
 use outlast_persist::{Damage, Reader, Restore, Writer, shape};
+use spares::SpareUnits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::STORED_BYTES;
@@ -34,16 +36,12 @@ pub struct SlotBytes {
     keep_stale: bool,
     /// Bytes of a unit.
     unit_bytes: usize,
-    /// Memory of units that left their slots, to be reused if nothing else refers to it: at most [`SPARES`].
-    spares: Vec<Arc<[u8]>>,
+    spares: SpareUnits,
     /// Store of the bytes; `None`: memory.
     store: Option<Arc<dyn ByteStore>>,
     /// Slots that give other bytes than were written.
     torn: TornUnits,
 }
-
-/// Limit of spare units, a few superblocks of a small drive: memory that erasures give up is taken by later writes.
-const SPARES: usize = 4096;
 
 impl Restore for SlotBytes {
     const SHAPE: u64 = shape("Contents", &[("", SlotTable::SHAPE), ("", TornUnits::SHAPE)]);
@@ -74,7 +72,7 @@ impl Clone for SlotBytes {
         // Spare memory has one owner.
         Self {
             slots: self.slots.clone(),
-            spares: Vec::new(),
+            spares: SpareUnits::default(),
             store: self.store.clone(),
             torn: self.torn.clone(),
             ..*self
@@ -89,7 +87,7 @@ impl SlotBytes {
             slots: SlotTable::default(),
             keep_stale,
             unit_bytes,
-            spares: Vec::new(),
+            spares: SpareUnits::default(),
             store: None,
             torn: TornUnits::default(),
         }
@@ -130,31 +128,15 @@ impl SlotBytes {
         if unit::is_zero(bytes) {
             return UnitBytes::zero(tag);
         }
-        let Some(mut blank) = self.take_spare() else { return UnitBytes::new(tag, bytes) };
-        let to = blank.bytes_mut();
-        // Touches the counts of the next spare unit, so that they are in the cache when it is taken.
-        if let Some(next) = self.spares.last() {
-            std::hint::black_box(Arc::strong_count(next));
-        }
-        to.copy_from_slice(bytes);
+        let Some(mut blank) = self.spares.take() else { return UnitBytes::new(tag, bytes) };
+        blank.bytes_mut().copy_from_slice(bytes);
         blank.into_unit(tag)
     }
 
     /// Memory for a unit, with undefined bytes.
     #[inline]
     pub fn blank(&mut self) -> BlankUnit {
-        self.take_spare().unwrap_or_else(|| BlankUnit::new(self.unit_bytes))
-    }
-
-    /// Takes spare memory that nothing else refers to.
-    #[inline]
-    fn take_spare(&mut self) -> Option<BlankUnit> {
-        while let Some(spare) = self.spares.pop() {
-            if let Some(blank) = BlankUnit::of(spare) {
-                return Some(blank);
-            }
-        }
-        None
+        self.spares.take().unwrap_or_else(|| BlankUnit::new(self.unit_bytes))
     }
 
     /// Stores `unit` in slot `slot`.
@@ -173,7 +155,7 @@ impl SlotBytes {
     /// Replaces the unit of a slot that has not been programmed yet; otherwise like [`SlotBytes::write`].
     pub fn replace(&mut self, slot: u32, unit: UnitBytes) {
         if let Some(before) = self.slots.take(slot) {
-            give_up(&mut self.spares, before);
+            self.spares.give_up(before);
         }
         self.write(slot, unit);
     }
@@ -181,7 +163,7 @@ impl SlotBytes {
     /// Moves the bytes of a unit to the store, if they are in memory and the store takes them; the memory becomes spare.
     fn move_to_store(&mut self, unit: UnitBytes) -> UnitBytes {
         let Some(stored) = self.store.as_ref().and_then(|store| unit.put_into(store)) else { return unit };
-        give_up(&mut self.spares, unit);
+        self.spares.give_up(unit);
         stored
     }
 
@@ -220,15 +202,24 @@ impl SlotBytes {
     /// The same as of [`SlotBytes::read`] and [`SlotBytes::write`].
     #[inline]
     pub fn relocate(&mut self, from: u32, to: u32, owner: u32) {
-        assert!(self.raw(from).is_some(), "slot {from} relocated for page {owner} is empty");
-        let unit = self.read(from, owner);
         if self.keep_stale {
-            let unit = unit.clone();
+            let unit = self.read(from, owner).clone();
             self.write(to, unit);
-        } else if let Some(unit) = self.slots.take(from) {
-            let unit = self.torn.as_read(from, &unit).clone();
-            self.torn.forget(from, 1);
-            self.write(to, unit);
+            return;
+        }
+        let unit = self.slots.take(from);
+        let unit = unit.unwrap_or_else(|| panic!("slot {from} relocated for page {owner} is empty"));
+        assert!(unit.tag() == owner, "slot {from} holds page {}, not page {owner}", unit.tag());
+        // Moved, not cloned: the count of those that refer to the bytes lies beside them, far from all that a relocation touches.
+        let unit = self.torn.take(from).unwrap_or(unit);
+        self.write(to, unit);
+    }
+
+    /// Prefetches what [`SlotBytes::discard`] and [`SlotBytes::relocate`] take from slot `slot`, which is about to be given up.
+    #[inline]
+    pub fn prefetch(&self, slot: u32) {
+        if !self.keep_stale {
+            self.slots.prefetch(slot);
         }
     }
 
@@ -243,7 +234,7 @@ impl SlotBytes {
             debug_assert!(self.raw(slot).is_some(), "slot {slot} given up twice");
         } else {
             let unit = self.slots.take(slot).unwrap_or_else(|| panic!("slot {slot} given up twice"));
-            give_up(&mut self.spares, unit);
+            self.spares.give_up(unit);
             self.torn.forget(slot, 1);
         }
     }
@@ -257,7 +248,7 @@ impl SlotBytes {
         let Self { slots, spares, keep_stale, .. } = self;
         slots.take_all(first, count, |slot, unit| {
             assert!(*keep_stale, "slot {slot} erased with live data");
-            give_up(spares, unit);
+            spares.give_up(unit);
         });
     }
 
@@ -281,17 +272,6 @@ impl SlotBytes {
         self.slots.heap_bytes()
             + in_memory * (self.unit_bytes + COUNTS)
             + (distinct.len() - in_memory) * STORED_BYTES
-            + self.spares.capacity() * size_of::<Arc<[u8]>>()
-    }
-}
-
-/// Keeps the memory of a unit that left its slot as spare, unless there is enough. Other references to it are checked only when it is taken:
-/// checking now would bring it into the cache for nothing.
-#[inline]
-fn give_up(spares: &mut Vec<Arc<[u8]>>, unit: UnitBytes) {
-    if spares.len() < SPARES
-        && let Some(memory) = unit.into_shared()
-    {
-        spares.push(memory);
+            + self.spares.list_bytes()
     }
 }

@@ -101,10 +101,10 @@ impl ExportedDevice {
         has_news.then(news)
     }
 
-    /// True if commands of clients are under way.
+    /// Number of commands of clients under way.
     #[inline]
-    pub(crate) fn is_busy(&self) -> bool {
-        self.pending.len() > 0
+    pub(crate) fn in_flight(&self) -> usize {
+        self.pending.len()
     }
 
     /// Records an input, then gives it to the device. A refused input is recorded as well: a replay refuses it again.

@@ -28,18 +28,33 @@ fn what_was_written_is_read_from_drives_and_arrays() {
     }
 }
 
-/// When nothing asks in between, and when somebody looks at every event, the same comes of the same inputs.
+/// Who looks at a device between two inputs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    Never,
+    AtEachEvent,
+    AtEachCompletion,
+}
+
+/// When nothing asks in between, and when somebody looks at every event or completion, the same comes of the same inputs.
 #[test]
 fn a_device_depends_on_its_inputs_and_their_times_alone() {
     for text in [DRIVE.to_owned(), array()] {
         let scenario = scenario(&text);
-        let run = |looks: bool| {
+        let run = |looks: Looks| {
             let mut device = ServedDevice::new(&scenario).unwrap();
             let mut done = Vec::new();
             for turn in 0..400u64 {
                 let now = Nanos(turn * 40_000);
-                while looks && let Some(at) = device.next_deadline().filter(|&at| at <= now) {
-                    device.advance(at, &mut done);
+                while looks != Looks::Never
+                    && let Some(at) = device.next_deadline().filter(|&at| at <= now)
+                {
+                    if looks == Looks::AtEachEvent {
+                        device.advance(at, &mut done);
+                    } else {
+                        let reached = device.advance_to_completion(now, &mut done);
+                        assert!((at..=now).contains(&reached) && device.now() == reached);
+                    }
                 }
                 let command = command(Op::Write, turn * 104 % 2048, 8);
                 let input = DeviceInput::Command { tag: Tag(turn as u32), command, data: &bytes(8, turn) };
@@ -59,13 +74,15 @@ fn a_device_depends_on_its_inputs_and_their_times_alone() {
             }
             (done, format!("{device:?}"))
         };
-        let (seldom, often) = (run(false), run(true));
-        let first = seldom.0.iter().zip(&often.0).find(|(a, b)| a != b);
-        assert_eq!(first, None);
-        let at = seldom.1.bytes().zip(often.1.bytes()).position(|(a, b)| a != b);
-        let around =
-            |text: &str| at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned());
-        assert_eq!(around(&seldom.1), around(&often.1), "looking changes nothing");
+        let seldom = run(Looks::Never);
+        for often in [run(Looks::AtEachEvent), run(Looks::AtEachCompletion)] {
+            let first = seldom.0.iter().zip(&often.0).find(|(a, b)| a != b);
+            assert_eq!(first, None);
+            let at = seldom.1.bytes().zip(often.1.bytes()).position(|(a, b)| a != b);
+            let around =
+                |text: &str| at.map(|at| text[at.saturating_sub(300)..(at + 100).min(text.len())].to_owned());
+            assert_eq!(around(&seldom.1), around(&often.1), "looking changes nothing");
+        }
     }
 }
 

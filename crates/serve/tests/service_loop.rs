@@ -8,10 +8,11 @@ use crate::support;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use outlast_serve::{ClockMode, ListenAddress, serve_without_device};
-use outlast_units::Bytes;
-use support::DRIVE;
+use outlast_device::{Op, Tag};
+use outlast_serve::{ClockMode, DeviceInput, ListenAddress, ServedDevice, serve_without_device};
+use outlast_units::{Bytes, Nanos};
 use support::raw::{FLUSH, READ, RawClient, StartedServer, WRITE, request, socket};
+use support::{DRIVE, command, scenario};
 
 const WALL: ClockMode = ClockMode::Wall { speed: 1.0 };
 
@@ -55,6 +56,50 @@ fn a_virtual_turn_has_as_few_calls_as_there_can_be() {
     assert_eq!(taken[..2], [500, 500]);
     // Three are those of the questions.
     assert!((500..=510).contains(&taken[2]), "a request takes one turn: {}", taken[2]);
+}
+
+/// Answers of so many reads that came together, in how many turns, if one part in four of what is under way is answered together: by the times at which a
+/// twin of the drive completes them.
+fn turns_to_answer(reads: u64) -> u64 {
+    let mut twin = ServedDevice::new(&scenario(DRIVE)).unwrap();
+    for cookie in 0..reads {
+        let read = command(Op::Read, 8 * place(cookie), 8);
+        twin.apply(Nanos::ZERO, &DeviceInput::Command { tag: Tag(cookie as u32), command: read, data: &[] })
+            .unwrap();
+    }
+    let (mut done, mut turns) = (Vec::new(), 0);
+    while done.len() < reads as usize {
+        let enough = done.len() + (reads as usize - done.len()).div_euclid(4).max(1);
+        while done.len() < enough {
+            twin.advance(twin.next_deadline().unwrap(), &mut done);
+        }
+        turns += 1;
+    }
+    turns
+}
+
+/// Unit that read number `cookie` goes to.
+fn place(cookie: u64) -> u64 {
+    cookie * 37 % 400
+}
+
+#[test]
+fn a_virtual_turn_answers_one_part_in_four_of_what_is_under_way() {
+    let mut turns = Vec::new();
+    for reads in [1, 3, 7, AT_ONCE] {
+        let served = StartedServer::new(&format!("fourth-{reads}"), DRIVE, ClockMode::Virtual, false);
+        let mut client = RawClient::open(&served.socket);
+        let before = served.done("writes");
+        let requests = (0..reads).flat_map(|cookie| request(READ, cookie, 4096 * place(cookie), 4096));
+        client.0.write_all(&requests.collect::<Vec<u8>>()).unwrap();
+        let mut cookies: Vec<u64> = (0..reads).map(|_| client.reply(4096).0).collect();
+        cookies.sort_unstable();
+        assert!(cookies.iter().copied().eq(0..reads), "{cookies:?}");
+        let writes = served.done("writes") - before;
+        assert_eq!(writes, turns_to_answer(reads), "{reads} reads");
+        turns.push(writes);
+    }
+    assert!(turns[0] == 1 && turns[2] > 2 && turns[3] < AT_ONCE / 2, "{turns:?}");
 }
 
 #[test]

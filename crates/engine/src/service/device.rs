@@ -66,6 +66,28 @@ impl Device for InService {
         }
     }
 
+    fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
+        match &mut self.device {
+            DriveOrArray::Drive(ssd) => {
+                let reached = ssd.advance_to_completion(limit, completions);
+                // What else is due at that moment: a caller that advances to it would find it done.
+                ssd.advance(reached, completions);
+                reached
+            }
+            DriveOrArray::Array(volume) => {
+                let before = completions.len();
+                // Event by event, as above.
+                while let Some(at) = volume.next_deadline().filter(|&at| at <= limit) {
+                    volume.advance(at, completions);
+                    if completions.len() != before || volume.has_notice() {
+                        return at;
+                    }
+                }
+                limit
+            }
+        }
+    }
+
     fn zones(&self) -> Option<&ZoneTable> {
         either!(&self.device, device => device.zones())
     }

@@ -63,10 +63,14 @@ impl Ftl {
         self.pages.map().touch(lpns);
     }
 
-    /// Prefetches the entries of logical pages that will soon be written: loads that do not wait for each other.
+    /// Prefetches the entries of logical pages that will soon be written, and what that makes stale: loads that do not wait for each other.
     #[inline]
     pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
-        self.pages.map().touch_written(lpns);
+        self.pages.map().touch_written(lpns.clone());
+        if let Some(contents) = self.space.contents() {
+            let slots = lpns.map(|lpn| self.lookup(lpn)).filter(|slot| slot.is_some());
+            slots.for_each(|slot| contents.prefetch(slot.0));
+        }
     }
 
     /// Prefetches the entries of the `units` of program unit `pu` that will soon be relocated: stores that miss the cache would hold up all that come

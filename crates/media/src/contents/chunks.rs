@@ -3,6 +3,7 @@
 use super::store::ByteStore;
 use super::unit::UnitBytes;
 use outlast_persist::{Damage, Persist, Reader, Writer};
+use outlast_tables::prefetch;
 use std::sync::Arc;
 
 /// Slots in chunks of [`CHUNK`]; a chunk that holds nothing takes no memory. A clone shares all chunks with the original; whoever changes
@@ -44,6 +45,15 @@ impl SlotTable {
     pub(super) fn get(&self, slot: u32) -> Option<&UnitBytes> {
         let (chunk, place) = place_of(slot);
         self.chunks.get(chunk)?.as_ref()?.units[place].as_ref()
+    }
+
+    /// Prefetches slot `slot`.
+    #[inline]
+    pub(super) fn prefetch(&self, slot: u32) {
+        let (chunk, place) = place_of(slot);
+        if let Some(Some(chunk)) = self.chunks.get(chunk) {
+            prefetch(&chunk.units[place]);
+        }
     }
 
     /// Puts `unit` into slot `slot`; returns what was there.

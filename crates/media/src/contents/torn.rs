@@ -21,6 +21,12 @@ impl TornUnits {
         self.0.insert(slot, unit);
     }
 
+    /// Forgets slot `slot`, which is empty from now on; returns the unit that reading it gave, if it was torn.
+    #[inline]
+    pub(super) fn take(&mut self, slot: u32) -> Option<UnitBytes> {
+        if self.0.is_empty() { None } else { self.0.remove(slot) }
+    }
+
     /// Forgets the `count` slots from `first` on, which are erased.
     #[inline]
     pub(super) fn forget(&mut self, first: u32, count: u32) {

@@ -1,5 +1,6 @@
 //! A drive or an array in service.
 
+mod advance;
 mod commands;
 mod contents;
 mod die_losses;
@@ -150,24 +151,6 @@ impl ServedDevice {
         done
     }
 
-    /// Does everything that is due up to and including `now`, and appends completions in order of time.
-    pub fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        if self.advance_to(now).is_err() {
-            return;
-        }
-        completions.append(&mut self.ready);
-        self.events.collect(&mut self.service);
-    }
-
-    /// Time of the next event; `None` if the device is idle or has no power.
-    pub fn next_deadline(&self) -> Option<Nanos> {
-        // Completions that wait to be handed out are due at once.
-        if !self.ready.is_empty() {
-            return Some(self.now);
-        }
-        if self.off_since.is_some() { None } else { self.service.next_deadline() }
-    }
-
     /// Latest time that the device has been given.
     pub fn now(&self) -> Nanos {
         self.now
@@ -251,29 +234,6 @@ impl ServedDevice {
     /// The first broken invariant, in words.
     pub fn self_check(&self) -> Result<(), String> {
         self.service.self_check()
-    }
-
-    /// Does everything that is due by `now`; returns the new time, which is never before the latest one.
-    fn advance_to(&mut self, now: Nanos) -> Result<Nanos, RefusedInput> {
-        let latest = self.service.latest();
-        if now > latest {
-            return Err(RefusedInput::BeyondHorizon { now, latest });
-        }
-        // Time never goes back, even if a caller's clock does.
-        self.now = self.now.max(now);
-        if self.off_since.is_none() {
-            let completed_before = self.ready.len();
-            self.service.advance(self.now, &mut self.ready);
-            // Tags are freed here, not when completions are handed out: whether a tag is free must not depend on when a
-            // caller asks. An array also completes commands that a loss of power has already aborted; these have no tag
-            // any more, and are dropped.
-            let (tags, mut seen) = (&mut self.tags, 0);
-            self.ready.retain(|done| {
-                seen += 1;
-                seen <= completed_before || tags.end(done.tag)
-            });
-        }
-        Ok(self.now)
     }
 
     fn check_power(&self) -> Result<(), RefusedInput> {

@@ -36,6 +36,20 @@ impl ExportedDevice {
         }
     }
 
+    /// Advances the device, which has power, until something completes or there is something to tell; returns the time reached, at most `limit`.
+    pub(crate) fn advance_to_completion(
+        &mut self,
+        limit: Nanos,
+        completions: &mut Vec<Completion>,
+        replies: &mut ReadyReplies,
+    ) -> Nanos {
+        let now = self.device.advance_to_completion(limit, completions);
+        for completion in completions.drain(..) {
+            self.complete(now, completion, replies);
+        }
+        now
+    }
+
     /// Counts a completed command and replies to its client, unless more commands of the request follow.
     fn complete(&mut self, now: Nanos, completion: Completion, replies: &mut ReadyReplies) {
         // Commands that were under way when an image was opened have no client.

@@ -175,10 +175,16 @@ impl Buffer {
         self.waiting.push_front(write);
     }
 
-    /// The write that waits longest waits no more.
-    pub(crate) fn stop_waiting(&mut self) {
+    /// The write that waits longest waits no more. Prefetches what the next ones will change when they enter: what was prefetched when they came has left
+    /// the processor's nearest cache since, as some thirty others have entered.
+    #[inline]
+    pub(crate) fn stop_waiting(&mut self, ftl: &Ftl) {
         let first = self.waiting.pop_front();
         debug_assert!(first.is_some(), "no write waits");
+        let lpn_of = |write: &WaitingWrite| write.work.lpn;
+        ftl.touch_written(self.waiting.front().map(lpn_of).into_iter());
+        // Its entry says which slot to touch, and is to be there by then.
+        ftl.touch(self.waiting.get(2).map(lpn_of).into_iter());
     }
 
     /// All that wait: each is given to whoever decides anew where it goes.

@@ -57,7 +57,7 @@ impl FlashCore {
 
     /// The write that has waited longest, `work`, waits no more.
     pub fn end_waiting(&mut self, now: Nanos, context: &mut CoreContext, work: &UnitWork) {
-        self.buffer.stop_waiting();
+        self.buffer.stop_waiting(&self.ftl);
         self.note_waited(now, context, work);
     }
 

@@ -1,0 +1,66 @@
+//! Memory of units that left their slots, for units to come.
+
+use super::unit::{BlankUnit, UnitBytes};
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// Limit of spare units, a few superblocks of a small drive: memory that erasures give up is taken by later writes.
+const MOST: usize = 4096;
+/// Units that are made ready at once: as many as the processor's cache can well await together.
+const READY: usize = 8;
+
+/// Memory of units that left their slots, to be used again if nothing else refers to it.
+#[derive(Debug, Default)]
+pub(super) struct SpareUnits {
+    /// The last ones to have left are taken first.
+    spares: Vec<Arc<[u8]>>,
+    /// Some of them, at most [`READY`], whose counts of references are in the processor's cache and were one.
+    ready: Vec<Arc<[u8]>>,
+}
+
+impl SpareUnits {
+    /// Takes memory that nothing else refers to.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<BlankUnit> {
+        loop {
+            if self.ready.is_empty() && !self.make_ready() {
+                return None;
+            }
+            if let Some(blank) = self.ready.pop().and_then(BlankUnit::of) {
+                return Some(blank);
+            }
+        }
+    }
+
+    /// Makes the next few ready; false if there are none. Counts lie beside the bytes of units, far from each other: those of several units are fetched at
+    /// once, since a copy that waited for one could not begin to fetch the next.
+    #[inline(never)]
+    fn make_ready(&mut self) -> bool {
+        let from = self.spares.len().saturating_sub(READY);
+        let next = &self.spares[from..];
+        black_box(next.iter().map(Arc::strong_count).fold(0, |sum, count| sum | count));
+        self.ready.extend(self.spares.drain(from..).filter(|spare| Arc::strong_count(spare) == 1));
+        !self.ready.is_empty() || !self.spares.is_empty()
+    }
+
+    /// Keeps the memory of a unit that left its slot, unless there is enough. Other references to it are looked for only when it is made ready: looking now
+    /// would bring it into the cache for nothing.
+    #[inline]
+    pub(super) fn give_up(&mut self, unit: UnitBytes) {
+        if self.spares.len() < MOST
+            && let Some(memory) = unit.into_shared()
+        {
+            self.spares.push(memory);
+        }
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<[u8]>> {
+        self.spares.iter().chain(&self.ready)
+    }
+
+    /// Bytes of the lists themselves.
+    pub(super) fn list_bytes(&self) -> usize {
+        (self.spares.capacity() + self.ready.capacity()) * size_of::<Arc<[u8]>>()
+    }
+}
