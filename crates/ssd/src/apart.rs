@@ -23,7 +23,7 @@ impl CoreShare<'_> {
     /// Writes it, up to where the core is worn out.
     pub fn write(&mut self) {
         for units in self.units.chunks(LOOKED_UP) {
-            self.ftl.touch_written(units.iter().copied());
+            self.ftl.touch_written::<false>(units.iter().copied());
             for &unit in units {
                 if self.ftl.write_untimed(self.stream, unit).is_err() {
                     return;

@@ -198,7 +198,7 @@ fn hint_to<const ALONE: bool>(ssd: &Ssd, index: CoreId, core: &FlashCore, upcomi
         if let Some(cells) = core.cells() {
             cells.touch(core.ftl(), &read[..reads]);
         }
-        core.ftl().touch_written(written[..writes].iter().copied());
+        core.ftl().touch_written::<false>(written[..writes].iter().copied());
     }
 }
 

@@ -95,7 +95,7 @@ impl Ssd {
     #[inline]
     pub fn touch_untimed(&self, units: &[u64]) {
         if let [core] = self.cores.as_slice() {
-            core.ftl().touch_written(units.iter().map(|&unit| Lpn(unit as u32)));
+            core.ftl().touch_written::<false>(units.iter().map(|&unit| Lpn(unit as u32)));
         }
     }
 

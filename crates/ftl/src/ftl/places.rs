@@ -63,11 +63,12 @@ impl Ftl {
         self.pages.map().touch(lpns);
     }
 
-    /// Prefetches the entries of logical pages that will soon be written, and what that makes stale: loads that do not wait for each other.
+    /// Prefetches the entries of logical pages that will soon be written: loads that do not wait for each other. Where they are `NEXT`, also the bytes that they
+    /// will supersede.
     #[inline]
-    pub fn touch_written(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
+    pub fn touch_written<const NEXT: bool>(&self, lpns: impl Iterator<Item = Lpn> + Clone) {
         self.pages.map().touch_written(lpns.clone());
-        if let Some(contents) = self.space.contents() {
+        if NEXT && let Some(contents) = self.space.contents() {
             let slots = lpns.map(|lpn| self.lookup(lpn)).filter(|slot| slot.is_some());
             slots.for_each(|slot| contents.prefetch(slot.0));
         }

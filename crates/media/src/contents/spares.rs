@@ -14,7 +14,7 @@ const READY: usize = 8;
 pub(super) struct SpareUnits {
     /// The last ones to have left are taken first.
     spares: Vec<Arc<[u8]>>,
-    /// Some of them, at most [`READY`], whose counts of references are in the processor's cache and were one.
+    /// Some of them, at most [`READY`], whose counts of references are in the processor's cache.
     ready: Vec<Arc<[u8]>>,
 }
 
@@ -23,24 +23,23 @@ impl SpareUnits {
     #[inline]
     pub(super) fn take(&mut self) -> Option<BlankUnit> {
         loop {
-            if self.ready.is_empty() && !self.make_ready() {
-                return None;
+            if self.ready.is_empty() && self.spares.len() >= READY {
+                self.make_ready();
             }
-            if let Some(blank) = self.ready.pop().and_then(BlankUnit::of) {
+            let spare = self.ready.pop().or_else(|| self.spares.pop())?;
+            if let Some(blank) = BlankUnit::of(spare) {
                 return Some(blank);
             }
         }
     }
 
-    /// Makes the next few ready; false if there are none. Counts lie beside the bytes of units, far from each other: those of several units are fetched at
-    /// once, since a copy that waited for one could not begin to fetch the next.
+    /// Makes the next few ready. Counts lie beside the bytes of units, far from each other: those of several units are fetched at once, since a copy that
+    /// waited for one could not begin to fetch the next.
     #[inline(never)]
-    fn make_ready(&mut self) -> bool {
+    fn make_ready(&mut self) {
         let from = self.spares.len().saturating_sub(READY);
-        let next = &self.spares[from..];
-        black_box(next.iter().map(Arc::strong_count).fold(0, |sum, count| sum | count));
-        self.ready.extend(self.spares.drain(from..).filter(|spare| Arc::strong_count(spare) == 1));
-        !self.ready.is_empty() || !self.spares.is_empty()
+        black_box(self.spares[from..].iter().map(Arc::strong_count).fold(0, |sum, count| sum | count));
+        self.ready.extend(self.spares.drain(from..));
     }
 
     /// Keeps the memory of a unit that left its slot, unless there is enough. Other references to it are looked for only when it is made ready: looking now

@@ -182,7 +182,7 @@ impl Buffer {
         let first = self.waiting.pop_front();
         debug_assert!(first.is_some(), "no write waits");
         let lpn_of = |write: &WaitingWrite| write.work.lpn;
-        ftl.touch_written(self.waiting.front().map(lpn_of).into_iter());
+        ftl.touch_written::<true>(self.waiting.front().map(lpn_of).into_iter());
         // Its entry says which slot to touch, and is to be there by then.
         ftl.touch(self.waiting.get(2).map(lpn_of).into_iter());
     }
