@@ -113,7 +113,7 @@ impl DeviceService {
         let Self { devices, completions, replies, .. } = self;
         match &mut devices[..] {
             [exported] if self.power_returns.is_none() => {
-                let reached = exported.advance_to_completion(Nanos::MAX, completions, replies);
+                let reached = exported.advance_to_completion(completions, replies);
                 self.clock.leap(reached);
                 self.now = reached.max(self.now);
             }

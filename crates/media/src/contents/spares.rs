@@ -33,17 +33,17 @@ impl SpareUnits {
         }
     }
 
-    /// Makes the next few ready. Counts lie beside the bytes of units, far from each other: those of several units are fetched at once, since a copy that
+    /// Makes the next [`READY`] ready, of at least as many. Counts lie beside the bytes of units, far from each other: those of several units are fetched at once, since a copy that
     /// waited for one could not begin to fetch the next.
     #[inline(never)]
     fn make_ready(&mut self) {
-        let from = self.spares.len().saturating_sub(READY);
+        let from = self.spares.len() - READY;
         black_box(self.spares[from..].iter().map(Arc::strong_count).fold(0, |sum, count| sum | count));
         self.ready.extend(self.spares.drain(from..));
     }
 
-    /// Keeps the memory of a unit that left its slot, unless there is enough. Other references to it are looked for only when it is made ready: looking now
-    /// would bring it into the cache for nothing.
+    /// Keeps the memory of a unit that left its slot, unless there is enough. Other references to it are looked for only when it is taken: looking now would
+    /// bring it into the cache for nothing.
     #[inline]
     pub(super) fn give_up(&mut self, unit: UnitBytes) {
         if self.spares.len() < MOST
@@ -61,5 +61,32 @@ impl SpareUnits {
     /// Bytes of the lists themselves.
     pub(super) fn list_bytes(&self) -> usize {
         (self.spares.capacity() + self.ready.capacity()) * size_of::<Arc<[u8]>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Where the bytes of a unit that is held elsewhere would be overwritten, a fork of a drive would read another's data.
+    #[test]
+    fn memory_that_something_else_refers_to_is_never_taken() {
+        for count in [1, READY - 1, READY, 3 * READY + 5] {
+            let units: Vec<UnitBytes> = (0..count).map(|tag| UnitBytes::new(tag as u32, &[7; 64])).collect();
+            let held: Vec<UnitBytes> = units.iter().step_by(3).cloned().collect();
+            let mut spares = SpareUnits::default();
+            for unit in units {
+                spares.give_up(unit);
+            }
+            assert_eq!(spares.iter().count(), count);
+            let place = |unit: &UnitBytes| unit.allocation().map(|(place, _)| place);
+            let kept: BTreeSet<_> = held.iter().map(place).collect();
+            let taken: Vec<UnitBytes> =
+                std::iter::from_fn(|| spares.take()).map(|blank| blank.into_unit(0)).collect();
+            let places: BTreeSet<_> = taken.iter().map(place).collect();
+            assert!(places.is_disjoint(&kept), "{count} units");
+            assert_eq!((taken.len(), places.len()), (count - held.len(), count - held.len()));
+        }
     }
 }

@@ -36,14 +36,13 @@ impl ExportedDevice {
         }
     }
 
-    /// Advances the device, which has power, until something completes or there is something to tell; returns the time reached, at most `limit`.
+    /// Advances the device, which has power, until something completes or there is something to tell; returns the time reached.
     pub(crate) fn advance_to_completion(
         &mut self,
-        limit: Nanos,
         completions: &mut Vec<Completion>,
         replies: &mut ReadyReplies,
     ) -> Nanos {
-        let now = self.device.advance_to_completion(limit, completions);
+        let now = self.device.advance_to_completion(Nanos::MAX, completions);
         for completion in completions.drain(..) {
             self.complete(now, completion, replies);
         }

@@ -176,7 +176,7 @@ impl Buffer {
     }
 
     /// The write that waits longest waits no more. Prefetches what the next ones will change when they enter: what was prefetched when they came has left
-    /// the processor's nearest cache since, as some thirty others have entered.
+    /// the processor's nearest cache since, as all that waited before them have entered.
     #[inline]
     pub(crate) fn stop_waiting(&mut self, ftl: &Ftl) {
         let first = self.waiting.pop_front();
