@@ -162,6 +162,22 @@ def test_what_is_wrong_is_one_line(tiny: Path, tmp_path: Path, rows: Sequence[st
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "limit"),
+    [
+        ("--activation-energy", "nan", "0 and 3 eV"),
+        ("--activation-energy", "-1", "0 and 3 eV"),
+        ("--reference-temperature", "nan", "-100 and 300 °C"),
+        ("--reference-temperature", "-300", "-100 and 300 °C"),
+    ],
+)
+def test_what_converts_times_has_limits(chip: Path, option: str, value: str, limit: str) -> None:
+    refusal = called("chips", str(chip), option, value).exception
+    name = option.removeprefix("--").replace("-", "_")
+    assert isinstance(refusal, models.ModelError)
+    assert f"{name} = {value}: must be between {limit}" in str(refusal)
+
+
 def test_a_file_that_is_not_there_is_one_line(tiny: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone.csv"
     for call in (lambda: models.measured(gone), lambda: api.resolve(with_chip(tiny, gone))):

@@ -159,6 +159,70 @@ def test_trace_info_and_convert(outlast: Outlast, tmp_path: Path) -> None:
         assert again[kind] == info[kind]
 
 
+def written_trace(folder: Path) -> Path:
+    """A trace of MSR's form."""
+    file = folder / "m.csv"
+    rows = (f"{128166372003061629 + 10_000 * i},web,0,Write,{8192 * i},4096,100\n" for i in range(20))
+    file.write_text("".join(rows))
+    return file
+
+
+@pytest.mark.parametrize("output", ["m.csv", "./m.csv", "linked.csv", "hard.csv"])
+def test_a_trace_is_not_converted_into_itself(outlast: Outlast, tmp_path: Path, output: str) -> None:
+    trace = written_trace(tmp_path)
+    (tmp_path / "linked.csv").symlink_to("m.csv")
+    (tmp_path / "hard.csv").hardlink_to(trace)
+    before = trace.read_text()
+    done = outlast("trace", "convert", "m.csv", output, "--to", "spc", check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {Path(output)}: is read by this command; name another file\n"
+    assert trace.read_text() == before and (tmp_path / "linked.csv").is_symlink()
+
+
+def test_the_trace_of_an_image_replaces_no_file_of_it(outlast: Outlast, tmp_path: Path) -> None:
+    image = tmp_path / "disk.outlast"
+    image.mkdir()
+    (image / "log").write_text("kept")
+    done = outlast("image", "trace", image.name, "disk.outlast/log", check=False)
+    assert done.returncode == 2 and "disk.outlast/log: is a file of disk.outlast, which is read" in done.stderr
+    assert (image / "log").read_text() == "kept"
+
+
+@pytest.mark.parametrize("to", ["xyz", "fiu", "auto", "SPC", ""])
+def test_a_format_that_cannot_be_written_is_refused_with_those_that_can(
+    outlast: Outlast, tmp_path: Path, to: str
+) -> None:
+    from outlast.traces import WRITTEN
+
+    written_trace(tmp_path)
+    done = outlast("trace", "convert", "m.csv", "new", "--to", to, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f'format to write = "{to}": ' in done.stderr and f"one of {', '.join(WRITTEN)}\n" in done.stderr.lower()
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_formats_that_can_be_written_are_those_of_the_core(outlast: Outlast, tmp_path: Path) -> None:
+    from outlast import WorkloadError, _core
+    from outlast.traces import WRITTEN
+
+    spec = json.dumps({"file": str(written_trace(tmp_path))})
+    with pytest.raises(WorkloadError) as error:
+        _core.trace_convert(spec, "fiu", str(tmp_path / "new"))
+    assert str(error.value).endswith(f"one of {', '.join(WRITTEN)}")
+    for form in WRITTEN:
+        assert form in outlast("trace", "convert", "--help").stdout
+        outlast("trace", "convert", "m.csv", f"new.{form}", "--to", form)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [("die 3 die=4", "die"), ("die 3 4", "die"), ("die 3 device=0 device=1", "device"), ("die kind=x", "kind")],
+)
+def test_a_field_of_a_fault_is_given_once(outlast: Outlast, words: str, name: str) -> None:
+    done = outlast("ctl", "fault", *words.split(), check=False)
+    assert done.returncode == 2 and f'"{words.split()[-1]}": {name} is given twice' in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments", [("report", "{r}", "-o", "page.html"), ("report", "{r}", "{r}", "-o", "page.html")]
 )
@@ -188,13 +252,13 @@ def test_defects_are_one_line_and_exit_code_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from outlast import InternalError, foreign
-    from outlast.cli import INTERNAL, _of_exception
+    from outlast.cli.failures import INTERNAL, of_exception
 
     # A command is a process of its own; this one has believed what other tests read.
     monkeypatch.setattr(foreign, "_RELIED_ON", [])
     monkeypatch.delenv("OUTLAST_DEBUG", raising=False)
     for defect in (InternalError("index out of bounds (ftl.rs:1)"), KeyError("iops")):
-        assert _of_exception(defect) == INTERNAL
+        assert of_exception(defect) == INTERNAL
         message = capsys.readouterr().err
         assert message.startswith("error: internal error: ")
         assert "please report" in message

@@ -27,7 +27,7 @@ MOUNTS = {"torture"}
 """Pages whose examples mount file systems."""
 
 
-FAULT = re.compile(r"outlast ctl(?: [\w-]+)? fault ([^`'\n#]+)")
+FAULT = re.compile(r"outlast ctl(?: [\w-]+)? fault ([^`'\n#&]+)")
 """A fault of an example, as words of a command line."""
 
 

@@ -91,6 +91,36 @@ def test_full_standard_output_is_one_line(tiny: Path, tmp_path: Path, arguments:
         assert subprocess.run([*command, "--nonsense"], cwd=tmp_path, stdout=full, stderr=full).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("run", "tiny.toml", *QUICK), 0),
+        (("run", "tiny.toml", *QUICK, "--json"), 0),
+        (("run", "tiny.toml", *QUICK, "--set", "expect.throughput.iops=< 1"), 1),
+        (("policies",), 0),
+        (("presets",), 0),
+        (("--help",), 0),
+        (("run", "--help"), 0),
+        (("compare", "a", "a"), 0),
+        (("table", "a"), 0),
+    ],
+    ids=["run", "json", "limit", "policies", "presets", "help", "help of a command", "compare", "table"],
+)
+def test_a_reader_that_has_enough_changes_no_exit_code(
+    tiny: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, outlast: Outlast
+) -> None:
+    if arguments[1:] and arguments[1] == "a":
+        outlast("run", "tiny.toml", *QUICK, "--out", "a", "--quiet")
+    # Nobody reads: the end is closed before anything is printed.
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "outlast", *arguments]
+    with os.fdopen(writer, "w") as closed:
+        done = subprocess.run(command, cwd=tmp_path, text=True, stdout=closed, stderr=subprocess.PIPE)
+    assert done.returncode == code, done.stderr
+    assert "error" not in done.stderr
+
+
 def piped(text: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "outlast", *arguments]
     return subprocess.run(command, cwd=cwd, text=True, input=text, capture_output=True, timeout=PATIENCE_S)

@@ -167,11 +167,27 @@ ROW = HEAD + "[[row]]\n"
         (HEAD + 'fio = "*.json"', "fio = *.json: there is no such file"),
         (HEAD + "[noise]\niops = 5", "noise.iops = 5: must be between"),
         (HEAD + "[known]\nseed = 1", 'known."seed": must be a setting of the drive'),
+        (HEAD + "[known.device]\ngeometry.channels = 'x'", '"device.geometry.channels" = x: must be a whole number'),
+        (HEAD + "[known.device]\ngeometry.channels = nan", '"device.geometry.channels" = nan: must be a whole number'),
+        (HEAD + "[known.device]\ngeometry.channels.x = 1", "device.geometry.channels is no table"),
+        (HEAD + "[known]\n'device.ftl' = 5", 'known."device.ftl" = 5: must be a table, such as device.ftl.one_shot'),
+        (
+            HEAD + "[known.device]\ngeometry.blocks_per_plane = 2",
+            'blocks_per_plane" = 2: must be a whole number from 4',
+        ),
+        (HEAD + "[known.device]\nftl.mapping_unit = '0.3B'", "= 0.3B: must be from 512 bytes to 1 MiB"),
+        (HEAD + "[known.device]\ntiming.program = '1e308s'", "= 1e308s: must be from 1 ns to 1000 s"),
+        (HEAD + "[known.device]\ntiming.erase = nan", 'measured.toml: known."device.timing.erase" = nan: not a number'),
+        (HEAD + "[waf]\na = 1", "measured.toml: waf.a = 1: no job that measures has this name; fio names no report"),
+        (HEAD + "[waf]\na = nan", "measured.toml: waf.a = nan: no job that measures has this name"),
         (HEAD + "[sheet]\nspeed = 1", "sheet.speed: unknown"),
         (HEAD + "[sheet]\nread = 6800\nmargin = 3", "sheet.margin = 3: must be between 0 and 1"),
         (ROW + 'workload = "randwirte"', 'row 1: workload = randwirte: unknown; did you mean "randwrite"?'),
         (ROW + 'workload = "randwrite"', "row 1: nothing was measured"),
         (ROW + 'workload = "uniform"\nwaf = 0.9', "row 1: waf = 0.9: must be at least 1"),
+        (ROW + 'workload = "uniform"\nwaf = 1e300', "row 1: waf = 1e+300: must be at least 1, and at most 1000"),
+        (ROW + 'workload = "uniform 1e400k"\nwaf = 2', "row 1: workload = 1e400k: must be above 0"),
+        (ROW + 'workload = "uniform"\nwaf = 2\nskew = "zipf x"', "row 1: skew = x: not a number"),
         (ROW + 'workload = "uniform"\nwaf = 1.0\ndepth = 128', "nothing was collected yet"),
         (ROW + 'workload = "uniform"\nwaf = 2\ndrive_writes = 0.5', "drive_writes = 0.5: the drive was not worn in"),
         (ROW + 'workload = "uniform"\nwaf = 2\nuser_gib = 800', "user_bytes = 8.59e+11: more than the drive's"),
@@ -199,6 +215,35 @@ def test_lines_of_a_csv_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("workload,iosp\nrandread,9000\n")
     with pytest.raises(ScenarioError, match=r'a\.csv, line 1: iosp: unknown column; did you mean "iops"'):
         of_text("m", HEAD + 'csv = "a.csv"', tmp_path)
+
+
+def test_a_column_that_a_csv_has_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("workload,waf,waf\nuniform,2,3\n")
+    with pytest.raises(ScenarioError, match=r"a\.csv, line 1: waf: the header has it 2 times"):
+        of_text("m", HEAD + 'csv = "a.csv"', tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "known", "says"),
+    [
+        (
+            "uniform,372,4\nuniform,447,6",
+            "",
+            ["fitted to h.csv, line 2: waf = 4; h.csv, line 3: waf = 6,", "device.ftl.capacity = ", "below the raw"],
+        ),
+        ("uniform,372,4", 'known."device.ftl.gc.policy" = "no"', ['device.ftl.gc.policy = "no": unknown choice']),
+    ],
+)
+def test_a_preset_that_is_no_drive_is_refused_and_not_written(
+    outlast: Outlast, tmp_path: Path, rows: str, known: str, says: list[str]
+) -> None:
+    (tmp_path / "h.toml").write_text(f'{HEAD}csv = "h.csv"\n{known}\n')
+    (tmp_path / "h.csv").write_text(f"workload,user_gib,waf\n{rows}\n")
+    done = outlast("fit", "h.toml", "-o", "h2.toml", check=False)
+    assert done.returncode == 2
+    for each in ("error: h.toml: the drive that ", *says):
+        assert each in done.stderr
+    assert not list(tmp_path.glob("h2*"))
 
 
 def test_random_writes_as_fast_as_sequential_ones_are_of_a_fresh_drive(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_the_readme_names_every_job_and_nothing_is_overwritten(outlast: Outlast,
         assert file.name in text
     again = outlast("fit", "--plan", "/dev/nvme0n1", "-o", "plan", check=False)
     assert again.returncode == 2
-    assert "not empty" in again.stderr
+    assert again.stderr.endswith("plan: the folder is not empty; name another\n"), "fit has no --force"
     refused = outlast("fit", "--plan", "fit.dat", "-o", "other", check=False)
     assert refused.returncode == 2
     assert "not a device; give the maximum size of the file with --size" in refused.stderr
@@ -83,6 +84,22 @@ def test_what_the_plan_gives_is_what_stages_use(
     assert fills == {measured.capacity * percent / 100 for percent in plan.FILLS}
 
 
+@pytest.mark.parametrize(
+    ("waf", "says"),
+    [
+        ("nan", "waf = nan: must be a number of at least 1, and at most 1000"),
+        ("true", "waf = True: must be a number of at least 1"),
+        ("2\nother = 2", "m: waf.other = 2: no job that measures has this name; there are a"),
+    ],
+)
+def test_a_write_amplification_is_that_of_a_job(tmp_path: Path, waf: str, says: str) -> None:
+    side = {"total_ios": 9000, "iops": 150.0, "clat_ns": {"mean": 5e4, "percentile": {"50.000000": 50_000}}}
+    job = {"jobname": "a", "error": 0, "job options": {"rw": "randwrite", "iodepth": "32"}, "write": side}
+    (tmp_path / "r.json").write_text(json.dumps({"fio version": "fio-3.36", "jobs": [job]}))
+    with pytest.raises(ScenarioError, match=re.escape(says)):
+        of_text("m", f'capacity = "8GB"\nfio = "r.json"\n[waf]\na = {waf}\n', tmp_path)
+
+
 def test_jobs_without_percentiles_or_at_the_same_time_are_refused(tmp_path: Path) -> None:
     latency = {"mean": 1e5, "N": 100}
     job = {
@@ -100,3 +117,21 @@ def test_jobs_without_percentiles_or_at_the_same_time_are_refused(tmp_path: Path
     file.write_text(json.dumps({"fio version": "fio-3.33", "jobs": both}))
     with pytest.raises(ScenarioError, match=r"a\.json, job r: ran beside s; each"):
         of_text("m", head, tmp_path)
+
+
+@pytest.mark.parametrize("size", ["1B", "1KB", "255MiB", "268435455"])
+def test_a_file_too_small_for_a_burst_is_refused_as_fio_takes_size_0_for_all_of_it(
+    outlast: Outlast, tmp_path: Path, size: str
+) -> None:
+    done = outlast("fit", "--plan", "fit.dat", "--size", size, "-o", "plan", check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert done.stderr.startswith(f"error: --size = {size}: must be at least 256MiB, "), done.stderr
+    sizes = {line for job in plan.jobs("fit.dat", size="256MiB") for line in job.text.splitlines() if "size=" in line}
+    assert sizes and not any(line.endswith("=0m") for line in sizes)
+
+
+@pytest.mark.parametrize("target", ["/dev/nvme0n1\nexec_prerun=true", "fit\rdat", "fit\tdat", "\x1b[31m"])
+def test_control_characters_of_a_target_reach_no_job_file(outlast: Outlast, tmp_path: Path, target: str) -> None:
+    done = outlast("fit", "--plan", target, "--size", "1GB", "-o", "plan", check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert done.stderr.startswith(f"error: --plan {target!a}: must be one line"), done.stderr

@@ -215,3 +215,27 @@ def test_a_rebuild_is_as_fast_before_the_end_of_the_warm_up_as_after_it(tmp_path
     assert early["bytes_written"] == pytest.approx(late["bytes_written"], rel=0.01)
     assert early["rate_mib_s"] == pytest.approx(late["rate_mib_s"], rel=0.03)
     assert rebuilt("200ms", 4000)["rate_mib_s"] < early["rate_mib_s"]
+
+
+def test_a_fleet_whose_crew_repairs_what_contagion_brings_is_counted() -> None:
+    """One group alone does not show which drives its failures bring elsewhere, which the crew repairs first."""
+    said: dict[str, Any] = {
+        "years": 1,
+        "cluster": {"racks": 3, "nodes": 4, "drives": 2},
+        "code": {"data": 3, "parity": 1},
+        "drive": {"afr": 0.05},
+        "placement": {"kind": "declustered", "pieces": 10, "apart": "node"},
+        "repair": {"mode": "serial", "hours": 200, "detection_hours": 1},
+        "contagion": [{"scope": "node", "probability": 0.4, "window_hours": 0.5}],
+        "study": {"lives": 50, "elasticities": False},
+    }
+    engine = fleet.study(said)["engine"]
+    assert engine["losses"] == "crude"
+    assert engine["reason"] == "one crew repairs what contagion brings: 50 fleets were played"
+    for asked in ("splitting", "biasing"):
+        with pytest.raises(outlast.ScenarioError, match=f'study.engine = {asked}: must be "auto" or "crude"'):
+            fleet.study(said | {"study": {"engine": asked}})
+    # Without either of the two one group stands for all.
+    for without in ({"repair": said["repair"] | {"mode": "parallel"}}, {"contagion": []}):
+        quick = {"study": said["study"] | {"relative_error": 0.5}}
+        assert fleet.study(said | without | quick)["engine"]["losses"] == "splitting"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import outlast
-from outlast import fleet
+from outlast import fleet, tables
 from outlast.fleet.drives import cycles_per_year
 from outlast.sweeps import load_sweep
 
@@ -91,6 +91,42 @@ def test_error_rates_by_age_come_from_a_sweep_and_wear_from_a_run(tmp_path: Path
         fleet.planned(fleet.read({**said, "years": 100}))
     with pytest.raises(outlast.ScenarioError, match=r"drive\.sweep = .*needs drive\.result"):
         fleet.planned(fleet.read({**said, "drive": {"sweep": str(tmp_path / "ages")}}))
+
+
+def test_a_sweep_is_made_again_when_a_result_that_it_reads_has_changed(tmp_path: Path) -> None:
+    """The same sweep of a fleet after another run, or another sweep of runs, was written to the same folder."""
+    rebuilt: dict[str, Any] = SMALL | {"array.background.min_rate": "10MB/s", "workload.synthetic.rate_iops": 100}
+    faults = [{"at": "200ms", "device": 2, "kind": "device"}]
+    outlast.run("array-raid5-5", rebuilt | {"faults": faults}).write(tmp_path / "run")
+    spec: dict[str, Any] = {
+        "scenario": ["array-raid5-5", {"faults": faults}],
+        "set": rebuilt,
+        "figures": ["array.rebuild.rate_mib_s"],
+        "vary": [{"setting": "array.background.max_rate", "values": ["20MB/s", "10MB/s"]}],
+    }
+    outlast.sweep(spec, tmp_path / "loads", jobs=1)
+    base = "[code]\nkind = 'copies'\n[placement]\nkind = 'aligned'\n[study]\nlives = 3\nelasticities = false\n"
+
+    def hours(out: str) -> float:
+        (found,) = fleet.sweep(tmp_path / "fleet.toml", {"code.copies": [2]}, tmp_path / out)
+        return float(found["fleet"]["rebuild_hours"])
+
+    for place in ("run", "run/result.json"):
+        (tmp_path / "fleet.toml").write_text(f"{base}[repair]\nresult = '{place}'\n")
+        before = hours("runs")
+        file = tmp_path / "run" / "result.json"
+        summary = json.loads(file.read_text())
+        summary["array"]["rebuild"]["rate_mib_s"] /= 2.0
+        file.write_text(json.dumps(summary))
+        assert hours("runs") == pytest.approx(2.0 * before, rel=1e-9)
+    for place in ("loads", "loads/sweep.json"):
+        (tmp_path / "fleet.toml").write_text(f"{base}[repair]\nsweep = '{place}'\n")
+        before = hours("sweeps")
+        table = tmp_path / "loads" / "sweep.parquet"
+        columns = tables.read(table)
+        columns["array.rebuild.rate_mib_s"] = [float(rate) / 2.0 for rate in columns["array.rebuild.rate_mib_s"]]
+        table.write_bytes(tables.packed(columns))
+        assert hours("sweeps") == pytest.approx(2.0 * before, rel=1e-9)
 
 
 def test_a_fitted_drive_reaches_a_fleet(tmp_path: Path) -> None:

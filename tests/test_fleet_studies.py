@@ -203,6 +203,14 @@ def test_wilson_holds_what_was_counted() -> None:
     assert low < 0.5 < high and high - low == pytest.approx(0.192, abs=0.005)
 
 
+@pytest.mark.parametrize("trials", [1, 3, 7, 100, 101, 997, 10**6, 10**9])
+def test_wilson_holds_the_share_itself_where_all_or_none_are_lost(trials: int) -> None:
+    assert wilson(trials, trials)[1] == 1.0 and wilson(0, trials)[0] == 0.0
+    for lost in (0, 1, trials // 2, trials - 1, trials):
+        low, high = wilson(lost, trials)
+        assert 0.0 <= low <= lost / trials <= high <= 1.0
+
+
 def test_the_table_of_die_repair_is_what_the_studies_give() -> None:
     """The guide's rows are those of `docs/make_fleet.py`, to the last digit."""
     made = runpy.run_path(str(ROOT / "docs" / "make_fleet.py"), run_name="made")

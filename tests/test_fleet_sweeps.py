@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import outlast
@@ -74,6 +75,40 @@ def test_a_sweep_is_a_table(tmp_path: Path) -> None:
     frame = fleet.frame(results)
     assert frame.shape[0] == 4 and fleet.frame(results[0]).shape[0] == 2
     assert frame["fleet.mean"].to_list() == [float(each) for each in read["fleet.mean"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2,3", [2, 3]),
+        ("[0.1,0.2]", [[0.1, 0.2]]),
+        ("[0.1,0.2],[0.3]", [[0.1, 0.2], [0.3]]),
+        ('{"a":[1,{"b":2}],"c":3},4', [{"a": [1, {"b": 2}], "c": 3}, 4]),
+        ('"a,b",c', ["a,b", "c"]),
+        (r'"a\",b","]",c', ['a",b', "]", "c"]),
+        ('["a]",1],2', [["a]", 1], 2]),
+        ('5",7"', ['5"', '7"']),
+        ("],1", ["]", 1]),
+        ("[0.1,0.2", ["[0.1,0.2"]),
+        ("O'Brien,x", ["O'Brien", "x"]),
+    ],
+)
+def test_commas_within_brackets_braces_and_quotes_do_not_separate(text: str, values: list[Any]) -> None:
+    assert points.varied([f"name={text}"]) == {"name": values}
+
+
+def test_numbers_are_columns_of_numbers_whatever_they_are(tmp_path: Path) -> None:
+    """Costs that nobody asked for, and rates that are whole numbers."""
+    (tmp_path / "fleet.toml").write_text(EXACT)
+    types = []
+    varied: list[dict[str, list[Any]]] = [{"drive.afr": [0]}, {"drive.afr": [0.01], "prices.drive": [100]}]
+    for number, vary in enumerate(varied):
+        fleet.sweep(tmp_path / "fleet.toml", vary | {"code.parity": [2]}, tmp_path / str(number))
+        types.append(pl.read_parquet_schema(tmp_path / str(number) / "fleet.parquet"))
+    texts = {"name", "fleet.kind", "engine"}
+    assert all(kind == pl.Float64 for name, kind in types[0].items() if name not in {*texts, "year", "code.parity"})
+    assert {"cost_a_year", "cost_per_user_tb_year", "object_nines_a_year", "drive.afr"} < set(types[0])
+    assert {name: kind for name, kind in types[1].items() if name != "prices.drive"} == types[0]
 
 
 def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import outlast
 from conftest import TINY, call
 from disturbed import EXAMPLES, MANY, disturb
 from outlast import cli, foreign
+from outlast.cli import failures
 from outlast.fio import Measured
 from outlast.points.job import Job, stored_record
 from outlast.products.torture.results import verdict_of
@@ -242,5 +243,5 @@ def test_a_machine_that_stumbles_is_a_defect_of_ours_whatever_it_was_read_from(
     with outlast.serve(tiny, image=tmp_path / "image"):
         pass
     assert foreign.relied_on() == []
-    assert cli._of_exception(outlast.InternalError("index out of bounds")) == 3
+    assert failures.of_exception(outlast.InternalError("index out of bounds")) == 3
     assert capsys.readouterr().err.startswith("error: internal error: index out of bounds; please report")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -95,6 +96,57 @@ def test_a_run_script_of_femu_is_read_and_not_run(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(ScenarioError, match=says):
             options_of(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("A=1\n" + "A=$A$A\n" * 60, ":18: characters of A = 65538 or more: must be at most 65536"),
+        ("A=" + "x" * 60_000 + "\necho $A$A\n", ":2: characters of a line = 120005 or more: must be at most 65536"),
+        ("A=" + "x" * 60_000 + "\nB=$A'$A'$A\n", ":2: characters of B = 120002 or more: must be at most 65536"),
+        ("echo " + "x" * 70_000 + "\n", ":1: characters of a line = 70005 or more: must be at most 65536"),
+        ("echo \\\n" * 20_000, "characters of a line = 655"),
+        (
+            "A=" + "x" * 60_000 + "\n" + "".join(f"A{i}=$A\n" for i in range(90_000)),
+            ":70: characters of all expanded values: must be at most 4194304",
+        ),
+    ],
+)
+def test_what_a_script_of_femu_expands_to_takes_bounded_memory(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "run.sh"
+    file.write_text(text + "qemu -device femu,devsz_mb=$A\n")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ScenarioError) as refused:
+            options_of(file)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert says in str(refused.value) and str(file) in str(refused.value)
+
+
+def test_definitions_that_double_take_bounded_memory(tmp_path: Path) -> None:
+    file = tmp_path / "ssd_config.h"
+    end = "#define NAND_PROG_LATENCY (185000)"
+    assert end in SSD_CONFIG_H
+    for how, count in (
+        ("(D{0} * D{0})", 31),
+        ("(D{0} + D{0})", 31),
+        ("D{0} << 40", 31),
+        ("1" + " * 999999999" * 5000, 1),
+    ):
+        chain = "".join(f"#define D{i + 1} {how.format(i)}\n" for i in range(count))
+        file.write_text(SSD_CONFIG_H.replace(end, f"#define D0 999\n{chain}#define NAND_PROG_LATENCY D{count}"))
+        tracemalloc.start()
+        try:
+            with pytest.raises(ScenarioError, match=r"is no number that can be computed|must be a whole number"):
+                nvmevirt(file, None, None)
+            assert tracemalloc.get_traced_memory()[1] < 32 << 20
+        finally:
+            tracemalloc.stop()
+    file.write_text("".join(f"#if (BASE_SSD == B{i})\n#endif\n" for i in range(1000)))
+    with pytest.raises(ScenarioError, match=r"models that BASE_SSD selects = 1000: must be at most 64"):
+        nvmevirt(file, None, None)
 
 
 def test_options_of_femu_are_taken_as_qemu_has_them(outlast: Outlast, tmp_path: Path) -> None:

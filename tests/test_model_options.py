@@ -30,6 +30,8 @@ from test_model_commands import NAMES, printed
         ("ages --limit -1", ["limit = -1"]),
         ("lifetime --target 2", ["target = 2"]),
         ("lifetime --years 0", ["--years = 0"]),
+        ("lifetime --years inf --json", ["--years = inf", "1e+06"]),
+        ("lifetime --spare 1e308 --json", ["spare = 1e+308", "at most 1e+06"]),
         ("mttdl --mttr -1", ["mttr = -1"]),
         ("mttdl --scrub 0", ["--scrub = 0"]),
         ("mttdl --device-bytes 4XB", ["4XB", "4TB"]),

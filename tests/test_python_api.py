@@ -72,7 +72,7 @@ def test_a_result_can_be_written_and_loaded(result: outlast.Result, tmp_path: Pa
     assert loaded.scenario_toml == result.scenario_toml
     for name in result.tables:
         assert loaded.table(name).equals(result.table(name), null_equal=True) or name == "timeseries"
-    with pytest.raises(outlast.OutputError, match="not empty"):
+    with pytest.raises(outlast.OutputError, match=r"not empty; name another, or give force=True to replace a result$"):
         result.write(folder)
     result.write(folder, force=True)
     assert result.report(tmp_path / "page.html").stat().st_size > 500_000
@@ -100,6 +100,39 @@ def test_errors_have_kinds() -> None:
         outlast.show_preset("nothing-like-it")
     with pytest.raises(outlast.ScenarioError, match="fromat"):
         outlast.trace_info("none.csv", fromat="msr")
+
+
+def _within_itself() -> list[Any]:
+    table: dict[str, Any] = {"extends": "demo"}
+    table["device"] = table
+    own: list[Any] = ["demo"]
+    own.append(own)
+    deep: dict[str, Any] = {}
+    for _ in range(3000):
+        deep = {"a": deep}
+    return [table, own, deep, {"extends": "demo", "faults": own}]
+
+
+@pytest.mark.parametrize("scenario", [*_within_itself(), b"demo", bytearray(b"demo"), None, 5, [3], [["demo"]]])
+def test_what_is_no_scenario_is_refused_as_one(scenario: Any) -> None:
+    for use in (outlast.run, outlast.validate, outlast.resolve, outlast.open, outlast.estimate):
+        with pytest.raises(outlast.ScenarioError):
+            use(scenario)
+
+
+@pytest.mark.parametrize(
+    "overrides", [5, "seed=3", [("seed",)], {3: 4}, {"name": "\udcff"}, {"faults": _within_itself()}]
+)
+def test_what_are_no_overrides_are_refused_as_a_scenario_is(overrides: Any) -> None:
+    with pytest.raises(outlast.ScenarioError):
+        outlast.resolve("demo", overrides)
+
+
+@pytest.mark.parametrize("spec", [None, 5, b"s.toml", "a\0b", {"scenario": _within_itself()[1], "vary": []}])
+def test_what_is_no_sweep_is_refused_and_makes_no_folder(spec: Any, tmp_path: Path) -> None:
+    with pytest.raises(outlast.ScenarioError):
+        outlast.sweep(spec, tmp_path / "sw")
+    assert not (tmp_path / "sw").exists()
 
 
 LONG = {"workload.synthetic.duration": "2000h", "precondition.overwrite": "none"}

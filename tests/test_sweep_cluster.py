@@ -172,12 +172,16 @@ def test_a_worker_of_another_build_is_found_out(
 
 
 def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     from outlast.points import cluster as clusters
 
+    clients, start = list[Any](), distributed.Client.start
+    monkeypatch.setattr(distributed.Client, "start", lambda self, **more: clients.append(self) or start(self, **more))
     monkeypatch.setattr(clusters, "ANSWER_WITHIN_S", 1)
     with pytest.raises(ScenarioError, match=r"on = tcp://127\.0\.0\.1:9: no Dask scheduler answers there within 1 s"):
         outlast.sweep(serial[0], tmp_path / "out", on="tcp://127.0.0.1:9")
+    # What is closed has nothing left to do, and to stumble over, when it is collected.
+    assert [client.status for client in clients] == ["closed"]
     programs = tmp_path / "bin"
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))

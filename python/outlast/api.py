@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from outlast import _core, memory
 from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
-from outlast.inputs import Text, is_stream, read_stream
+from outlast.inputs import Text, is_folder, is_stream, mode_of, read_stream
 from outlast.notebook.listing import Listing
+from outlast.plain_values import NO_NAME, json_text, override_of, shown
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -40,6 +39,7 @@ Progress: TypeAlias = Callable[[str, float | None, int, float], bool | None]
 simulated seconds; `False` stops the run, which keeps what was measured."""
 
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_KINDS = "a scenario is the name of a preset, a path, a table, or a list of them"
 
 
 def layer(scenario: ScenarioLike) -> _core.Layer:
@@ -48,9 +48,13 @@ def layer(scenario: ScenarioLike) -> _core.Layer:
         return "json", json_text(scenario)
     if isinstance(scenario, Text):
         return f"text of {scenario.name}", scenario.content
+    if not isinstance(scenario, (str, Path)):
+        raise ScenarioError(f"{shown(scenario)}: {_KINDS}")
+    if NO_NAME.search(str(scenario)):
+        raise ScenarioError(f"{shown(str(scenario))}: no preset or file has such a name")
     # A folder is no scenario: one that is named like a preset, such as that of its result, does not hide it.
     bare = isinstance(scenario, str) and _BARE_NAME.fullmatch(scenario)
-    if bare and (Path(str(scenario)).is_dir() or not Path(str(scenario)).exists()):
+    if bare and (mode_of(scenario) is None or is_folder(scenario)):
         return "preset", str(scenario)
     if is_stream(scenario):
         return layer(read_stream(scenario))
@@ -61,8 +65,8 @@ def layers(scenario: ScenarioLike | Sequence[ScenarioLike]) -> list[_core.Layer]
     """The layers of a scenario; later ones win."""
     if isinstance(scenario, (str, Path, Mapping, Text)):
         return [layer(scenario)]
-    if not isinstance(scenario, Sequence):
-        raise ScenarioError(f"{scenario!r}: a scenario is the name of a preset, a path, a table, or a list of them")
+    if not isinstance(scenario, Sequence) or isinstance(scenario, (bytes, bytearray, memoryview)):
+        raise ScenarioError(f"{shown(scenario)}: {_KINDS}")
     if not scenario:
         raise ScenarioError("an empty list of scenarios; give at least one")
     return [layer(each) for each in scenario]
@@ -72,8 +76,14 @@ def override_list(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Overrides as the texts that `--set` takes."""
     if overrides is None:
         return []
-    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
-    return [(name, _override_text(plain(value, name))) for name, value in pairs]
+    try:
+        pairs = [(name, value) for name, value in (overrides.items() if isinstance(overrides, Mapping) else overrides)]
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(f"overrides = {shown(overrides)}: must be a table, or pairs of name and value") from error
+    for name, _ in pairs:
+        if not isinstance(name, str):
+            raise ScenarioError(f"overrides: {shown(name)}: must be the dotted name of a setting")
+    return [override_of(name, value) for name, value in pairs]
 
 
 def whole(
@@ -87,51 +97,6 @@ def whole(
 
         settings, makers = policy_settings(policies)
     return layers(scenario), [*override_list(overrides), *settings], makers
-
-
-def _override_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml_text(item)}" for key, item in value.items()) + " }"
-    return _toml_text(value)
-
-
-def _toml_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return _override_text(value)
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml_text(item) for item in value) + "]"
-    return json.dumps(value)
-
-
-def json_text(settings: Mapping[str, Any]) -> str:
-    """Settings as JSON; what JSON cannot hold is refused by name."""
-    return json.dumps(plain(settings), allow_nan=False)
-
-
-def plain(value: Any, name: str = "") -> Any:
-    """The value as JSON can hold it: paths become texts, times theirs, numpy's scalars and arrays Python's."""
-    if type(value) in (str, int, bool):
-        return value
-    if isinstance(value, (dict, Mapping)):
-        return {str(key): plain(item, f"{name}.{key}" if name else str(key)) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item, f"{name}[{index}]") for index, item in enumerate(value)]
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, timedelta):
-        return f"{value // timedelta(microseconds=1)}us"
-    if hasattr(value, "tolist") and callable(value.tolist):
-        return plain(value.tolist(), name)  # a numpy scalar or array
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ScenarioError(f"{name or 'value'} = {value}: must be a finite number")
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    kind = type(value).__name__
-    raise ScenarioError(
-        f"{name or 'value'} = {value!r}: a {kind} cannot be a setting; give a number, a text, a list or a table"
-    )
 
 
 def run(

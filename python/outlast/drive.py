@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast import _core
-from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
+from outlast.api import Overrides, ScenarioLike, layers, override_list
 from outlast.drive_commands import (
     Buffer,
     Span,
@@ -27,6 +27,7 @@ from outlast.drive_commands import (
     whole,
 )
 from outlast.errors import DeviceError
+from outlast.plain_values import plain
 
 ZEROES_BYTES = 1 << 20
 """Zeroes that are written with one command."""

@@ -30,11 +30,22 @@ def is_stream(path: str | Path) -> bool:
     """True if a path can be read only once: standard input, a pipe, a terminal, a device."""
     if str(path) == STANDARD_INPUT:
         return True
+    mode = mode_of(path)
+    return mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def is_folder(path: str | Path) -> bool:
+    """True if a folder is there."""
+    mode = mode_of(path)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def mode_of(path: str | Path) -> int | None:
+    """Kind and rights of what is there; `None` where nothing is, also where the system does not take the path."""
     try:
-        mode = Path(path).stat().st_mode
+        return Path(path).stat().st_mode
     except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return None
 
 
 def read_stream(path: str | Path) -> Text:

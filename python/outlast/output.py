@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -18,17 +19,19 @@ if TYPE_CHECKING:
 
 
 class OutputFolder:
-    """A folder that is to hold a result. Making one checks that it can be written, and leaves nothing behind."""
+    """A folder that is to hold a result. Making one checks that it can be written, and leaves nothing behind.
 
-    def __init__(self, path: Path, *, force: bool = False) -> None:
+    `instead` says what else its caller can do where the folder is not empty.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False, instead: str = "") -> None:
         self.path = Path(os.path.abspath(path))
-        self._force = force
+        self._force, self._instead = force, instead
         self._check_vacant()
         check_writable(self.path)
 
     def _check_vacant(self) -> None:
-        if self.path.is_symlink() or (self.path.exists() and not self.path.is_dir()):
-            raise OutputError(f"{self.path}: not a folder")
+        check_folder(self.path)
         try:
             occupied = self.path.is_dir() and any(self.path.iterdir())
         except OSError as error:
@@ -36,9 +39,9 @@ class OutputFolder:
         if not occupied:
             return
         if not self._force:
-            raise OutputError(f"{self.path}: the folder is not empty; name another or add --force to replace a result")
+            raise OutputError(f"{self.path}: the folder is not empty; name another{self._instead}")
         if not (self.path / "result.json").is_file():
-            raise OutputError(f"{self.path}: not empty and holds no result.json, so --force does not replace it")
+            raise OutputError(f"{self.path}: not empty and holds no result.json, so it is no result to be replaced")
 
     def write(self, result: Result) -> Path:
         """Writes what was measured, whole or not at all, and then the report that is drawn of it."""
@@ -54,7 +57,7 @@ class OutputFolder:
     def _replace(self, result: Result) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+            staging = Path(tempfile.mkdtemp(prefix=_prefix(self.path), dir=self.path.parent))
         except OSError as error:
             raise cannot_write(self.path, error) from error
         try:
@@ -62,7 +65,7 @@ class OutputFolder:
             staging.chmod(0o777 & ~_umask())
             self._check_vacant()
             if self.path.is_dir():
-                displaced = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.old.", dir=self.path.parent))
+                displaced = Path(tempfile.mkdtemp(prefix=f"{_prefix(self.path)}old.", dir=self.path.parent))
                 self.path.rename(displaced)
                 staging.rename(self.path)
                 shutil.rmtree(displaced)
@@ -93,10 +96,20 @@ def _write_data(result: Result, folder: Path) -> None:
         result.log.fill(file)
 
 
+def check_folder(path: Path) -> None:
+    """Checks that what is there, if anything, is a folder."""
+    _check_name(path)
+    if path.is_symlink():
+        raise OutputError(f"{path}: is a symbolic link; name the folder itself")
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path}: not a folder")
+
+
 def check_file(path: Path) -> None:
     """Checks that a file could be written there, leaving nothing behind. Its folder must be there."""
     if str(path) == "-":
         raise OutputError("-: this is not written to standard output; name a file")
+    _check_name(path)
     if path.is_dir():
         raise OutputError(f"{path}: is a folder, not a file")
     if not path.parent.exists():
@@ -111,6 +124,13 @@ def check_not_read(path: Path, inputs: Iterable[Path]) -> None:
     for each in inputs:
         if path.exists() and each.exists() and path.samefile(each):
             raise OutputError(f"{path}: is read by this command; name another file")
+
+
+def check_not_inside(path: Path, folder: Path) -> None:
+    """Checks that a file to be written replaces none in a folder that the same command reads."""
+    parent = Path(os.path.realpath(path.parent))
+    if Path(os.path.realpath(folder)) in (parent, *parent.parents) and os.path.lexists(path):
+        raise OutputError(f"{path}: is a file of {folder}, which is read by this command; name another file")
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
@@ -143,7 +163,7 @@ def staged_file(path: Path) -> Iterator[Path]:
 def _made_beside(path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=_prefix(path), dir=path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
     os.close(handle)
@@ -167,8 +187,26 @@ def check_not_kept(path: Path, folder: Path) -> None:
         raise OutputError(f"{path}: is a file of the result in {folder}; name another")
 
 
+def _check_name(path: Path) -> None:
+    """Refuses a path that no file system takes."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    except ValueError as error:  # a zero byte, or half of a surrogate pair
+        raise OutputError(f"{path!a}: cannot be written: {error}") from error
+
+
+def _prefix(path: Path) -> str:
+    """Beginning of the names of what is made beside `path` first; short enough for a name that is as long as can be."""
+    return f".{path.name[:50]}."
+
+
 def check_writable(path: Path) -> None:
     """Checks that a file or folder could be made there, with the folders above it, leaving nothing behind."""
+    _check_name(path)
     # A trial is the only certain answer: permissions say nothing of read-only mounts, nor to root.
     ancestor = Path(os.path.abspath(path)).parent
     while not os.path.lexists(ancestor):
@@ -179,6 +217,10 @@ def check_writable(path: Path) -> None:
         # A signal between the two would leave the trial behind.
         with interrupts.Deferred():
             Path(tempfile.mkdtemp(prefix=".outlast.", dir=ancestor)).rmdir()
+        # Below a folder that is not there yet, the system does not look at names.
+        longest = os.pathconf(ancestor, "PC_NAME_MAX")
+        if any(len(os.fsencode(part)) > longest for part in path.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     except OSError as error:
         raise cannot_write(path, error) from error
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from outlast import __version__, _core, api, frames, points, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
-from outlast.output import check_writable, write_file
+from outlast.output import check_folder, check_writable, write_file
 from outlast.points import Job, key_of
 from outlast.points.workers import local
 from outlast.sweeps import figures
@@ -127,8 +127,7 @@ def _planned(
 
 def _check(folder: Path) -> None:
     """Refuses a folder that holds something else than repeats."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise OutputError(f"{folder}: not a folder")
+    check_folder(folder)
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     others = [name for name in names if name not in FILES and not name.startswith(".")]
     if others:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from outlast import __version__, foreign, frames, shapes
 from outlast.errors import OutputError
+from outlast.inputs import is_folder, mode_of
+from outlast.plain_values import path_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -184,7 +186,8 @@ class Result:
         """
         from outlast.output import OutputFolder
 
-        return OutputFolder(Path(directory), force=force).write(self)
+        instead = ", or give force=True to replace a result"
+        return OutputFolder(Path(directory), force=force, instead=instead).write(self)
 
     def report(self, path: str | Path) -> Path:
         """Writes one self-contained HTML page that needs no network."""
@@ -196,10 +199,10 @@ class Result:
 
 def load(path: str | Path) -> Result:
     """Reads a result back: its folder, or the result.json in it. A table or log that is absent there is absent here."""
-    place = Path(path)
-    folder = place if place.is_dir() else place.parent
-    file = place / "result.json" if place.is_dir() else place
-    if not file.is_file() and (folder / "repeats.json").is_file():
+    place = path_of(path, "a result is the path of its folder", OutputError)
+    folder = place if is_folder(place) else place.parent
+    file = place / "result.json" if folder == place else place
+    if mode_of(file) is None and mode_of(folder / "repeats.json") is not None:
         raise OutputError(
             f"{folder}: repeats, which keep the figures of each run and no curves: `outlast table {folder}` prints "
             "them, `outlast compare` tests two of them; for reports and charts, run one seed without --repeats"

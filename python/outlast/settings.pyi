@@ -1157,8 +1157,8 @@ class DeviceScrub(Setting):
     is one.
     """
     patrol: Setting
-    """Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more
-    wrong bits than `patrol_errors`.
+    """Patrol read: every program unit of full superblocks is read once in this time, and a superblock is moved when a
+    codeword has more wrong bits than `patrol_errors`.
     """
     patrol_errors: Setting
     """See `patrol`; absent: half of what the ECC corrects."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast import _core, foreign, memory
-from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, plain, result_of, whole
+from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, result_of, whole
 from outlast.drive_commands import OPS, OUTCOMES, Span, nanoseconds
 from outlast.errors import DeviceError, ScenarioError
 from outlast.inputs import Text
+from outlast.plain_values import path_of, plain
 from outlast.requests import of_scenario
 
 if TYPE_CHECKING:
@@ -245,7 +247,7 @@ def restore(
     not shape a drive's state (flash times, costs, the policy of collection) are free; all else of `[device]` and
     `[array]` must be the same.
     """
-    path = str(Path(file).resolve())
+    path = os.path.realpath(path_of(file, "a snapshot is the path of its file", ScenarioError))
     if scenario is None:
         try:
             scenario = foreign.json_of(_core.snapshot_scenario(path))

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from outlast import _core
-from outlast.api import plain
+from outlast.errors import WorkloadError
+from outlast.plain_values import plain
+
+WRITTEN = ("msr", "spc", "ascii", "blkparse", "fio-iolog", "fio-iolog-v2", "vscsi", "alibaba", "etw", "commands")
+"""Formats in which a trace can be written; more can be read."""
+
+
+def check_format(to: str) -> None:
+    """Refuses a format in which no trace can be written."""
+    if to not in WRITTEN:
+        near = difflib.get_close_matches(str(to).lower(), WRITTEN, n=1, cutoff=0.5)
+        meant = f'did you mean "{near[0]}"? One of' if near else "must be one of"
+        raise WorkloadError(f'format to write = "{to}": {meant} {", ".join(WRITTEN)}')
 
 
 def trace_info(file: str | Path, **settings: Any) -> dict[str, Any]:
@@ -27,11 +40,12 @@ def trace_convert(
 ) -> int:
     """Writes a trace in another format and returns the number of requests. The file appears only when complete.
 
-    `to` is one of msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw; `settings` are those of
-    `[workload.trace]`.
+    `to` is one of `WRITTEN`; `settings` are those of `[workload.trace]`. The file that is read is not replaced.
     """
-    from outlast.output import cannot_write, staged_file
+    from outlast.output import cannot_write, check_not_read, staged_file
 
+    check_format(to)
+    check_not_read(Path(output), [Path(file)])
     spec = json.dumps(plain({"file": str(file), **settings}))
     with staged_file(Path(output)) as staging:
         try:
@@ -45,8 +59,9 @@ def image_trace(image: str | Path, output: str | Path) -> tuple[int, int, bool]:
 
     Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its start.
     """
-    from outlast.output import cannot_write, staged_file
+    from outlast.output import cannot_write, check_not_inside, staged_file
 
+    check_not_inside(Path(output), Path(image))
     with staged_file(Path(output)) as staging:
         try:
             return _core.image_trace(str(image), str(staging))

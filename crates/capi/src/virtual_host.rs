@@ -2,7 +2,7 @@
 
 use crate::failure::{CallFailure, CallStatus};
 use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
-use outlast_engine::{InService, RunControl, ScenarioLayer, load_scenario};
+use outlast_engine::{DRAIN_TIME, InService, RunControl, ScenarioLayer, load_scenario};
 use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use std::collections::VecDeque;
 
@@ -249,7 +249,7 @@ impl VirtualHost {
     }
 
     fn check_time(&self, until: Nanos) -> Result<(), CallFailure> {
-        let latest = self.device.latest();
+        let latest = self.device.latest().saturating_sub(DRAIN_TIME);
         if until < self.now {
             return Err(CallFailure::argument(format!(
                 "time = {} ns: it is {} ns already",

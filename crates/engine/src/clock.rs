@@ -54,6 +54,8 @@ pub(crate) struct ProgressTimer {
 
 impl ProgressTimer {
     const INTERVAL: Duration = Duration::from_millis(50);
+    /// Wall time since the last report, or the beginning, after which one is overdue.
+    const OVERDUE: Duration = Duration::from_secs(1);
 
     /// A timer that is due at once.
     #[allow(
@@ -63,6 +65,20 @@ impl ProgressTimer {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         Self { last: now.checked_sub(Self::INTERVAL).unwrap_or(now) }
+    }
+
+    /// True if a report has been due for long; starts the next interval then.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "progress is shown to a person, whose time is the wall clock's"
+    )]
+    pub(crate) fn is_overdue(&mut self) -> bool {
+        let now = Instant::now();
+        let overdue = now.duration_since(self.last) >= Self::OVERDUE;
+        if overdue {
+            self.last = now;
+        }
+        overdue
     }
 
     /// True if a report is due; starts the next interval then.
@@ -77,5 +93,94 @@ impl ProgressTimer {
             self.last = now;
         }
         due
+    }
+}
+
+/// Requests between two looks at the clock: fewer where requests are slow, and always a power of two.
+#[derive(Debug)]
+pub(crate) struct LookInterval {
+    requests: u64,
+    most: u64,
+    last: Instant,
+}
+
+impl LookInterval {
+    /// Wall time between two looks above which the interval shrinks, and below which it grows.
+    const LONG: Duration = Duration::from_millis(250);
+    const SHORT: Duration = Duration::from_millis(50);
+
+    /// An interval of one request, which grows to `most`, a power of two, where requests are quick.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "progress is shown to a person, whose time is the wall clock's"
+    )]
+    pub(crate) fn new(most: u64) -> Self {
+        Self { requests: 1, most, last: Instant::now() }
+    }
+
+    /// Number of requests at which to look next, after `done`.
+    pub(crate) fn next_look(&self, done: u64) -> u64 {
+        (done / self.requests + 1) * self.requests
+    }
+
+    /// Looks after `done` requests and adapts the interval, if they are a multiple of it; false otherwise.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "progress is shown to a person, whose time is the wall clock's"
+    )]
+    pub(crate) fn look(&mut self, done: u64) -> bool {
+        let looks = done.is_multiple_of(self.requests);
+        if looks {
+            let now = Instant::now();
+            self.adapt(now.duration_since(self.last));
+            self.last = now;
+        }
+        looks
+    }
+
+    /// Halves the interval after a `pause` that was long, and doubles it after a short one.
+    fn adapt(&mut self, pause: Duration) {
+        if pause > Self::LONG {
+            self.requests = (self.requests / 2).max(1);
+        } else if pause < Self::SHORT {
+            self.requests = (self.requests * 2).min(self.most);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_between_looks_follows_the_cost_of_requests() {
+        let mut interval = LookInterval::new(4096);
+        // Each request takes so many microseconds.
+        let mut looks = |micros: u64| {
+            for _ in 0..40 {
+                let pause = Duration::from_micros(micros * interval.requests);
+                interval.adapt(pause);
+                assert!(interval.requests.is_power_of_two() && interval.requests <= 4096);
+            }
+            interval.requests
+        };
+        assert_eq!(looks(1), 4096);
+        // Looks come every 50 to 250 ms, or after every request that takes longer.
+        let slow = looks(1000);
+        assert!((50..=250).contains(&slow), "{slow}");
+        assert_eq!(looks(2_000_000), 1);
+        assert_eq!(looks(1), 4096);
+    }
+
+    #[test]
+    fn looks_of_any_interval_meet_the_multiples_of_the_longest() {
+        for requests in (0..=12).map(|power| 1 << power) {
+            let interval = LookInterval { requests, ..LookInterval::new(4096) };
+            let mut done = 1000;
+            while done < 4096 {
+                done = interval.next_look(done);
+            }
+            assert_eq!(done, 4096);
+        }
     }
 }

@@ -74,6 +74,7 @@ pub use repair_report::{RepairRisk, RepairSummary, ScaledRepair};
 pub use requests::{OnRows, REQUEST_KINDS, REQUEST_OUTCOMES};
 pub use run::{ExtraRequest, LegGoal};
 pub use service::InService;
+pub use simulated_device::DRAIN_TIME;
 pub use simulation::{RunResult, RunStatus, Simulation};
 pub use snapshot::{SnapshotError, read_snapshot, scenario_of, settings_of, write_snapshot};
 pub use summary::{

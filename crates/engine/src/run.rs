@@ -8,28 +8,27 @@ mod job_schedule;
 mod loops;
 mod settle;
 mod shared_core;
+mod standstill;
 mod state;
 mod zones;
 
-use crate::clock::ProgressTimer;
+use crate::clock::{LookInterval, ProgressTimer};
 use crate::drives::AsDriveSet;
 use crate::error::EngineError;
 use crate::progress::{OnProgress, RunControl, RunPhase, RunProgress};
 use crate::requests::OnRows;
 use crate::simulated_device::SimulatedDevice;
 use job_schedule::JobSchedule;
-use outlast_array::ArrayCondition;
 use outlast_device::{Command, Tag};
 use outlast_scenario::FaultTarget;
 use outlast_units::Nanos;
 use outlast_workload::{RequestPacing, Workload, WorkloadRequest};
+pub(crate) use standstill::Standstill;
 pub(crate) use state::RunState;
 pub use state::{ExtraRequest, LegGoal};
 
-/// Completions between two checks of the clock.
+/// Completions between two checks of the clock, or fewer where they are slow; what does not depend on the clock is checked after so many.
 const BETWEEN_CLOCKS: u64 = 4096;
-/// Checks of the clock without simulated time in between, on an array that has failed, after which it never passes: a million requests that failed at once.
-const MOST_AT_ONE_MOMENT: u32 = 256;
 
 /// End of a leg, and so perhaps of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +42,10 @@ pub(crate) enum RunEnding {
 }
 
 /// Number of completed requests at which a leg to `goal` is next checked for its end, after `done`.
-fn next_check(done: u64, goal: &LegGoal) -> u64 {
-    let clock_check = (done / BETWEEN_CLOCKS + 1) * BETWEEN_CLOCKS;
+fn next_check(done: u64, goal: &LegGoal, looks: &LookInterval) -> u64 {
     // A goal in time needs a check after every request, which only such legs pay for.
     let goal_check = if goal.time == Nanos::MAX { goal.requests.max(done + 1) } else { done + 1 };
-    clock_check.min(goal_check)
+    looks.next_look(done).min(goal_check)
 }
 
 /// A command of the workload in flight, and the time of its submission.
@@ -69,6 +67,7 @@ pub(crate) struct LegRunner<'a, 'b, 'c, M> {
     ending: RunEnding,
     progress: OnProgress<'b>,
     pulse: ProgressTimer,
+    looks: LookInterval,
     rows: Option<OnRows<'c>>,
 }
 
@@ -82,9 +81,9 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
         progress: OnProgress<'b>,
         rows: Option<OnRows<'c>>,
     ) -> Self {
-        let (next_check, ending) = (next_check(state.done, &goal), RunEnding::Complete);
-        let pulse = ProgressTimer::new();
-        Self { device, workload, state, goal, next_check, ending, progress, pulse, rows }
+        let (pulse, looks) = (ProgressTimer::new(), LookInterval::new(BETWEEN_CLOCKS));
+        let (next_check, ending) = (next_check(state.done, &goal, &looks), RunEnding::Complete);
+        Self { device, workload, state, goal, next_check, ending, progress, pulse, looks, rows }
     }
 
     /// Runs the workload to the goal or to its end. Never inlined, because the instruction benchmarks find it by its symbol.
@@ -214,7 +213,8 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
     #[inline(never)]
     fn check_leg_end(&mut self) -> bool {
         let done = self.state.done;
-        self.next_check = next_check(done, &self.goal);
+        let looks = self.looks.look(done);
+        self.next_check = next_check(done, &self.goal, &self.looks);
         // Only at multiples, so that steps of another length do not change when user code is found to have failed.
         if done.is_multiple_of(BETWEEN_CLOCKS) {
             self.hand_on_rows();
@@ -226,28 +226,12 @@ impl<'a, 'b, 'c, M: SimulatedDevice + AsDriveSet> LegRunner<'a, 'b, 'c, M> {
                 self.ending = RunEnding::Stopped;
                 return true;
             }
+        } else if looks && self.pulse.is_overdue() && self.report() == RunControl::Stop {
+            self.ending = RunEnding::Stopped;
+            return true;
         }
         self.ending = RunEnding::Paused;
         done >= self.goal.requests || self.state.now >= self.goal.time || self.state.extra_is_done()
-    }
-
-    /// Counts the checks since simulated time last passed; true if a workload that only time ends does not get on. Jobs are judged where they are asked.
-    fn stands_still(&mut self) -> bool {
-        let (now, checks) = self.state.last_check;
-        let checks = if now == self.state.now { checks + 1 } else { 0 };
-        self.state.last_check = (self.state.now, checks);
-        let stands = !self.has_jobs() && self.workload.endless && self.time_stands();
-        self.state.stood_still = stands.then_some(now);
-        stands
-    }
-
-    /// True if requests fail at once, so that time no longer passes: an array that has failed answers without delay.
-    fn time_stands(&self) -> bool {
-        let (now, checks) = self.state.last_check;
-        checks >= MOST_AT_ONE_MOMENT
-            && now == self.state.now
-            && now > Nanos::ZERO
-            && self.device.condition() == Some(ArrayCondition::Failed)
     }
 
     /// Hands on the full tables of the log.

@@ -13,6 +13,10 @@ use outlast_scenario::{FaultTarget, Scenario};
 use outlast_ssd::{CoreShare, Ssd};
 use outlast_units::{Lba, Nanos};
 
+/// A day before the device's horizon, in which no command is submitted: what is under way, and what the device does in the background, has an end beyond the
+/// present, which must lie before the horizon.
+pub const DRAIN_TIME: Nanos = Nanos::secs(86_400);
+
 /// A device that can be prepared without time and that counts what it does. The run loop is generic over it, so its calls are direct.
 pub(crate) trait SimulatedDevice: Device + Restore {
     /// True if advancing in two steps has the same outcome as advancing at once.
@@ -90,7 +94,7 @@ pub(crate) trait SimulatedDevice: Device + Restore {
     /// Counts since the last reset, and the state at `now`.
     fn snapshot(&self, now: Nanos) -> DriveSnapshot;
 
-    /// The latest simulated time that can be handled.
+    /// The latest simulated time that can be handled. Commands end [`DRAIN_TIME`] before it.
     fn latest(&self) -> Nanos;
 
     /// True if something happened that ends the run with an error.

@@ -30,6 +30,7 @@ mod refusals;
 mod repairs;
 mod shared_core;
 mod snapshots;
+mod standstill;
 mod starvation;
 mod steady;
 mod steps;

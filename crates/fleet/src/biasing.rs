@@ -3,8 +3,8 @@
 //!
 //! A fleet is played as it is. Each time that a group begins to miss a piece, the same moment is continued some times in a world in which the drives of the
 //! groups that miss most fail as often as not before the next event, each as likely as the others. Whatever happens there is weighed by how
-//! much likelier it was than in the real world, until nothing is missing or data are lost. The sum is the expected number of times that this
-//! happens, from which the probability of a loss differs by its square.
+//! much likelier it was than in the real world, until nothing is missing or data are lost. A path ends with its own first loss, so that the sum is the probability
+//! of a loss: each moment counts with the chance that nothing was lost before it.
 
 use crate::machine::LossCause;
 use crate::segments::HazardSegment;
@@ -18,7 +18,7 @@ const FAILS: f64 = 0.5;
 /// Continuations of each moment at which a piece begins to be missing.
 const CONTINUATIONS: u32 = 16;
 
-/// Expected number of losses by the end of each year; of each moment in which pieces are missing, at most one.
+/// Probability of a loss by the end of each year.
 pub fn biasing(fleet: &Fleet, effort: &PathEffort) -> RareLosses {
     biasing_while(std::slice::from_ref(fleet), effort, |_| true).unwrap_or_default()
 }
@@ -67,7 +67,10 @@ fn play(
         if !goes_on(*events) {
             return false;
         }
-        let known = machine.losses().len();
+        if !machine.losses().is_empty() {
+            // Counted by the continuations of the moment that led to it.
+            return true;
+        }
         if machine.level() > 0 {
             // A burst, or a failure that was not forced: the path goes on without counting what the continuations count.
             if !machine.step(horizon, crate::machine::UnreadableData::Drawn) {
@@ -85,16 +88,16 @@ fn play(
             begun.pass((machine.now() + hours).min(segment.end));
             segment.strike(&mut begun);
             // Expected number of such moments: one for each time that it happens, of which the path itself plays `share`.
-            continued(&begun, known, share, horizon, &mut machine, losses, events);
+            continued(&begun, share, horizon, &mut machine, losses, events);
             if machine.unit() < share {
                 machine = begun;
                 continue;
             }
         }
         let has_more = segment.play(&mut machine, horizon);
-        if machine.level() > 0 || machine.losses().len() > known {
+        if machine.level() > 0 || !machine.losses().is_empty() {
             let begun = machine.clone();
-            continued(&begun, known, 1.0, horizon, &mut machine, losses, events);
+            continued(&begun, 1.0, horizon, &mut machine, losses, events);
         }
         if !has_more {
             return true;
@@ -105,7 +108,6 @@ fn play(
 /// Continues a moment some times, and adds the losses to which that leads.
 fn continued(
     begun: &FleetMachine,
-    known: usize,
     weight: f64,
     horizon: f64,
     chance: &mut FleetMachine,
@@ -115,24 +117,18 @@ fn continued(
     for _ in 0..CONTINUATIONS {
         let mut machine = begun.clone();
         machine.reseed((chance.unit() * (1u64 << 53) as f64) as u64);
-        *events += biased(&mut machine, known, weight / f64::from(CONTINUATIONS), horizon, losses);
+        *events += biased(&mut machine, weight / f64::from(CONTINUATIONS), horizon, losses);
     }
 }
 
 /// Plays a machine until nothing is missing, with failures as frequent as repairs. Returns how many segments that took.
-fn biased(
-    machine: &mut FleetMachine,
-    known: usize,
-    mut weight: f64,
-    horizon: f64,
-    losses: &mut LossWeights,
-) -> u64 {
+fn biased(machine: &mut FleetMachine, mut weight: f64, horizon: f64, losses: &mut LossWeights) -> u64 {
     let read_failure = machine.fleet().plan.read_failure;
     let mut segments = 0;
     let mut segment = HazardSegment::default();
     loop {
         segments += 1;
-        if let Some(loss) = machine.losses().get(known) {
+        if let Some(loss) = machine.losses().first() {
             losses.add(loss.at, loss.cause, weight);
             return segments;
         }

@@ -9,8 +9,8 @@ use outlast_models::mttdl::ParityArray;
 
 const YEAR: f64 = 8760.0;
 
-fn exact(plan: &FleetSettings, devices: u32, parities: u32) -> f64 {
-    let array = ParityArray {
+fn exact_chain(plan: &FleetSettings, devices: u32, parities: u32) -> ParityArray {
+    ParityArray {
         devices,
         parities,
         failure_rate: plan.hazard.rate[0],
@@ -19,7 +19,11 @@ fn exact(plan: &FleetSettings, devices: u32, parities: u32) -> f64 {
         latent_rate: 0.0,
         scrub_rate: 0.0,
         read_failure: plan.read_failure,
-    };
+    }
+}
+
+fn exact(plan: &FleetSettings, devices: u32, parities: u32) -> f64 {
+    let array = exact_chain(plan, devices, parities);
     array.chain().and_then(|chain| chain.loss_by(YEAR, 1)).expect("a chain")[0]
 }
 
@@ -82,6 +86,25 @@ fn copies_are_found() {
 #[test]
 fn seventeen_digits_are_found() {
     is_found_by_two_methods(5);
+}
+
+/// A loss of one group in ten years with 7 in 10: both methods say how likely the first one is, not how many there are.
+#[test]
+fn a_likely_loss_counts_once() {
+    let plan = separate(1, 4, 2, hourly(0.4), 1500.0, true);
+    let array = exact_chain(&plan, 6, 2);
+    let expected = array.chain().and_then(|chain| chain.loss_by(YEAR, 10)).expect("a chain");
+    assert!((0.65..0.75).contains(&expected[9]), "{expected:?}");
+    let fleet = Fleet::new(plan).unwrap();
+    let effort = PathEffort { years: 10, ..effort(1000) };
+    for (method, rare) in [("splitting", splitting(&fleet, &effort)), ("biasing", biasing(&fleet, &effort))] {
+        for (year, (found, expected)) in rare.by_year.iter().zip(&expected).enumerate() {
+            // Twenty intervals of 95 % are asked at once.
+            let half = 2.0 * (found.high - found.mean);
+            let off = found.mean - expected;
+            assert!(off.abs() < half && half < 0.1 * expected, "{method}, year {year}: {off:+} ±{half}");
+        }
+    }
 }
 
 /// Counting: what happens once in a thousand years of a group, and once in a million.

@@ -2,10 +2,11 @@
 
 mod power;
 mod reports;
+mod span;
 
 use outlast_engine::check_name;
 use outlast_media::{FaultKind, FaultSpec, ShornShare};
-use outlast_units::{Bytes, Nanos};
+use outlast_units::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ use crate::input::{DeviceInput, parse_fault};
 use crate::service::DeviceService;
 use crate::session::ClientSessions;
 pub(crate) use reports::activity;
+use span::RequestedSpan;
 
 /// A request, such as `{"do": "power", "action": "cut", "for": "2s"}`.
 #[derive(Debug, Deserialize)]
@@ -46,7 +48,7 @@ enum ControlRequest {
         action: PowerAction,
         /// Time after which power returns by itself.
         #[serde(rename = "for")]
-        span: Option<Nanos>,
+        span: Option<RequestedSpan>,
         #[serde(default)]
         force: bool,
         /// Damage to data being programmed, as in a `[[faults]]` entry of kind `power`.
@@ -62,7 +64,12 @@ enum ControlRequest {
         cut: bool,
     },
     /// Change of the clock.
-    Clock { speed: Option<f64>, mode: Option<RequestedClock>, pause: Option<bool>, advance: Option<Nanos> },
+    Clock {
+        speed: Option<f64>,
+        mode: Option<RequestedClock>,
+        pause: Option<bool>,
+        advance: Option<RequestedSpan>,
+    },
     /// Scrub of the array: all of it is read, and redundancy corrected.
     Repair {},
     /// Replacement of a member of the array by a new drive.
@@ -179,8 +186,9 @@ fn execute(
         ControlRequest::Fault { fault } => apply(service, &DeviceInput::Fault(&parse_fault(&fault)?)),
         ControlRequest::Power { action, span, force, shorn, torn } => {
             let fault = FaultSpec { shorn, torn, ..FaultSpec::new(now, FaultKind::Power) };
+            let back = span.map(|span| span.end("for", service)).transpose()?;
             power::tear(service, action, &fault)?;
-            power::switch(service, clients, action, span, force)
+            power::switch(service, clients, action, back, force)
         }
         ControlRequest::Mark { text } if text.len() > MAX_MARK_BYTES => {
             Err(format!("text has {} bytes; at most {MAX_MARK_BYTES} are kept", text.len()))
@@ -215,8 +223,9 @@ fn clock(
     speed: Option<f64>,
     mode: Option<RequestedClock>,
     pause: Option<bool>,
-    advance: Option<Nanos>,
+    advance: Option<RequestedSpan>,
 ) -> Result<Value, String> {
+    let leap = advance.map(|span| span.end("advance", service)).transpose()?;
     let speeds = ClockMode::SPEEDS;
     if let Some(speed) = speed
         && !speeds.contains(&speed)
@@ -235,8 +244,8 @@ fn clock(
     if let Some(pause) = pause {
         service.clock.pause(pause);
     }
-    if let Some(span) = advance {
-        service.leap_by(span);
+    if let Some(end) = leap {
+        service.leap_to(end);
     }
     Ok(reports::clock_state(service))
 }

@@ -13,12 +13,13 @@ use outlast_units::{Lba, Nanos, SECTOR_BYTES};
 use crate::device::{RefusedInput, ServedDevice};
 use crate::image::DeviceImage;
 use crate::input::{DeviceInput, PowerChange};
-use crate::pending::{CommandPurpose, IndexedPool, PendingCommand, ZeroingPool};
+use crate::pending::{CommandPurpose, IndexedPool, PendingCommand, ZeroingPool, ZoneReadPool};
 use crate::protocol::{BlockOp, BlockReply, BlockRequest, DeviceNews, FailureKind};
 use crate::recorder::InputRecorder;
 use crate::session::RequestOrigin;
 use crate::statistics::{CommandStatistics, NamespaceStatistics};
 use crate::zeroing::RangeZeroing;
+use crate::zone_reads::ZoneReads;
 
 /// Longest range, in bytes, whose state one reply describes. The loop is single-threaded, so longer queries would hold up other clients; a
 /// client asks again from the end of the reply.
@@ -44,6 +45,9 @@ pub(crate) struct ExportedDevice {
     /// Commands under way, by tag.
     pending: IndexedPool<PendingCommand>,
     zeroings: ZeroingPool,
+    zone_reads: ZoneReadPool,
+    /// Bytes of a zone, if the device has zones.
+    zone_bytes: Option<u64>,
     /// Bytes of a mapping unit, the smallest range that is trimmed.
     unit: u64,
     /// Number of events of the device of which its clients know.
@@ -53,6 +57,7 @@ pub(crate) struct ExportedDevice {
 impl ExportedDevice {
     pub(crate) fn new(name: String, device: ServedDevice, image: Option<Box<DeviceImage>>) -> Self {
         let unit = device.identify().optimal_io.0;
+        let zone_bytes = device.zone_list().map(|zones| zones.layout().size * SECTOR_BYTES);
         let reported_events = device.event_count();
         let namespaces = NamespaceStatistics::of(&device.scenario().namespace);
         // Commands that were under way in an opened image go on without a client; their tags are taken.
@@ -67,6 +72,8 @@ impl ExportedDevice {
             has_durable_reply: false,
             pending,
             zeroings: ZeroingPool::default(),
+            zone_reads: ZoneReadPool::default(),
+            zone_bytes,
             unit,
             reported_events,
         }
@@ -84,6 +91,7 @@ impl ExportedDevice {
         let mut fork = Self::new(name, self.device.fork(), None);
         fork.pending.clone_from(&self.pending);
         fork.zeroings.clone_from(&self.zeroings);
+        fork.zone_reads.clone_from(&self.zone_reads);
         fork.pending.iter_mut().for_each(|pending| pending.origin = RequestOrigin::NOBODY);
         if cut {
             fork.apply(now, &DeviceInput::Power(PowerChange::Cut { force: true }))?;
@@ -162,8 +170,15 @@ impl ExportedDevice {
         };
         match request.op {
             BlockOp::Read { limited_retry } => {
-                let command = Command { limited_retry, ..command(Op::Read, false) };
-                self.submit(now, origin, CommandPurpose::Read, command, &[], replies);
+                let (mut purpose, mut read) = (CommandPurpose::Read, command(Op::Read, false));
+                read.limited_retry = limited_retry;
+                // NVMe refuses it before; other protocols have no zones that a read could not leave.
+                let across = |zone| ZoneReads::new(offset, length, zone, limited_retry);
+                if let Some(mut across) = self.zone_bytes.and_then(across) {
+                    read = across.next().unwrap_or(read);
+                    purpose = CommandPurpose::ReadAcross(self.zone_reads.insert(across));
+                }
+                self.submit(now, origin, purpose, read, &[], replies);
             }
             BlockOp::Write { data, fua, placement } => {
                 let command = Command { placement, ..command(Op::Write, fua) };
@@ -243,7 +258,7 @@ impl ExportedDevice {
             && let Some(pending) = self.pending.remove(tag.0)
         {
             // The power went off since the client connected; its connection is about to be closed.
-            self.drop_zeroing(pending.purpose);
+            self.drop_rest(pending.purpose);
             replies.push((pending.origin, BlockReply::Failed(FailureKind::Unavailable.into())));
         }
     }

@@ -31,6 +31,7 @@ mod store;
 mod tls;
 mod without_device;
 mod zeroing;
+mod zone_reads;
 
 pub use clock::ClockMode;
 pub use content::{BaseContent, ContentJournal, serve_content};

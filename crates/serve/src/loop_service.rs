@@ -48,6 +48,11 @@ pub(crate) trait LoopService: SessionBackend {
     /// Does background work between two turns, such as checkpoints. Returns a new warning for the user, each once.
     fn maintain(&mut self) -> Option<String>;
 
+    /// Reason for which the server has to end by itself, if there is one: time has run out.
+    fn end_reason(&self) -> Option<String> {
+        None
+    }
+
     /// Lets paused time go on, so that requests under way end before the server does.
     fn resume_time(&mut self);
 

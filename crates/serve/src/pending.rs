@@ -5,12 +5,15 @@ use outlast_units::Nanos;
 
 use crate::session::RequestOrigin;
 use crate::zeroing::RangeZeroing;
+use crate::zone_reads::ZoneReads;
 
 /// Role of a command in the request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandPurpose {
     /// Read, answered with its bytes.
     Read,
+    /// One of the commands of a read across zones, by its index in the [`ZoneReadPool`].
+    ReadAcross(u32),
     /// Read of one member of an array, not counted among the commands of the array.
     MemberRead,
     /// Question for sectors to be written again, answered with their list.
@@ -99,6 +102,9 @@ impl<T> IndexedPool<T> {
 
 /// Trims and zeroes of more than one command that are under way.
 pub(crate) type ZeroingPool = IndexedPool<RangeZeroing>;
+
+/// Reads across zones that are under way.
+pub(crate) type ZoneReadPool = IndexedPool<ZoneReads>;
 
 #[cfg(test)]
 mod tests {

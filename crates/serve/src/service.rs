@@ -1,5 +1,7 @@
 //! The devices that a server serves: the main device, its forks, and the clock that they share.
 
+mod forks;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +36,9 @@ pub(crate) struct DeviceService {
     pub(crate) clock: ServiceClock,
     /// Simulated time of the current turn.
     pub(crate) now: Nanos,
+    /// Time at which the server ends by itself, and the later one beyond which the devices do nothing.
+    end_of_service: Nanos,
+    standstill: Nanos,
     pub(crate) replies: ReadyReplies,
     pub(crate) lateness: ReplyLateness,
     /// Set once replies have been late for so long that the user is to be warned.
@@ -53,12 +58,15 @@ impl DeviceService {
     ) -> Result<Self, OfferError> {
         let devices = vec![ExportedDevice::new(name, device, image)];
         let offer = offer_of(&devices)?;
-        let now = devices[0].device.now();
+        let device = &devices[0].device;
+        let (now, end_of_service, standstill) = (device.now(), device.end_of_service(), device.standstill());
         Ok(Self {
             devices,
             offer,
             clock,
             now,
+            end_of_service,
+            standstill,
             replies: Vec::new(),
             lateness: ReplyLateness::new(),
             is_overloaded: false,
@@ -125,9 +133,20 @@ impl DeviceService {
         }
     }
 
-    /// Moves time forward by `span`, with everything that is due meanwhile.
-    pub(crate) fn leap_by(&mut self, span: Nanos) {
-        let end = Nanos(self.now.0.saturating_add(span.0)).min(self.main_device().device.latest());
+    /// The time `span` from now.
+    ///
+    /// # Errors
+    /// The device is not simulated for so long.
+    pub(crate) fn time_after(&self, span: Nanos) -> Result<Nanos, String> {
+        let (end, latest) = (Nanos(self.now.0.saturating_add(span.0)), self.devices[0].device.latest());
+        if end > latest {
+            return Err(format!("it is {} already; this machine is simulated until {latest}", self.now));
+        }
+        Ok(end)
+    }
+
+    /// Moves time forward to `end`, with everything that is due meanwhile.
+    pub(crate) fn leap_to(&mut self, end: Nanos) {
         self.clock.leap(end);
         self.now = self.clock.now();
         self.advance_devices();
@@ -141,38 +160,6 @@ impl DeviceService {
         let outcome = self.main_device().apply(now, &DeviceInput::Power(power));
         self.refresh_offer();
         outcome
-    }
-
-    /// Exports a copy of the main device as it is now, if `accept` can offer it to clients.
-    ///
-    /// # Errors
-    /// The name is taken, or a protocol cannot express it.
-    pub(crate) fn fork(
-        &mut self,
-        name: &str,
-        cut: bool,
-        accept: impl FnOnce(&Arc<ExportOffer>) -> Result<(), OfferError>,
-    ) -> Result<(), String> {
-        let now = self.now;
-        let fork =
-            self.main_device().fork(name.to_owned(), now, cut).map_err(|refused| refused.to_string())?;
-        // The offer is computed from the list, so the fork is added first, and removed if the offer is refused.
-        self.devices.push(fork);
-        match offer_of(&self.devices).and_then(|offer| accept(&offer).map(|()| offer)) {
-            Ok(offer) => self.offer = offer,
-            Err(error) => {
-                self.devices.pop();
-                return Err(error.to_string());
-            }
-        }
-        Ok(())
-    }
-
-    /// Recomputes the offer after devices have gained or lost power.
-    fn refresh_offer(&mut self) {
-        if let Ok(offer) = offer_of(&self.devices) {
-            self.offer = offer;
-        }
     }
 
     /// All exports while their devices have power: devices, then the members of the main device.
@@ -231,11 +218,14 @@ impl LoopService for DeviceService {
     }
 
     fn needs_leap(&self) -> bool {
-        self.clock.leaps() && (self.power_returns.is_some() || self.is_busy())
+        // Nothing would come of it at a standstill.
+        let can_move = self.clock.leaps() && self.now < self.standstill;
+        can_move && (self.power_returns.is_some() || self.is_busy())
     }
 
     fn next_deadline(&self) -> Option<Duration> {
-        self.next_event().and_then(|next| self.clock.wall_of(next))
+        let end = self.end_of_service;
+        self.clock.wall_of(self.next_event().map_or(end, |next| next.min(end)))
     }
 
     fn is_busy(&self) -> bool {
@@ -272,6 +262,14 @@ impl LoopService for DeviceService {
                  a --speed below 1 gives it more time",
                 self.now
             )
+        })
+    }
+
+    fn end_reason(&self) -> Option<String> {
+        let is_over = self.now >= self.end_of_service;
+        is_over.then(|| {
+            let latest = self.devices[0].device.latest();
+            RefusedInput::BeyondHorizon { now: self.now, latest }.to_string()
         })
     }
 

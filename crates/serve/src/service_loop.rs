@@ -31,22 +31,26 @@ pub(crate) struct ServiceLoop<S> {
 }
 
 impl<S: LoopService> ServiceLoop<S> {
-    /// Serves until a message asks to stop. `warn` is called with each warning for the user.
+    /// Serves until a message asks to stop, or the service has to end by itself, which is an error. `warn` is called with each warning for the user.
     pub(crate) fn run(&mut self, mut warn: impl FnMut(String)) -> io::Result<()> {
-        let (mut ready, mut end_by) = (Vec::new(), None);
+        let (mut ready, mut end_by, mut end_reason) = (Vec::new(), None, None);
         loop {
             let must_stop = self.run_turn(&mut ready)?;
             for warning in self.service.maintain().into_iter().chain(self.clients.take_warning()) {
                 warn(warning);
             }
-            if must_stop && end_by.is_none() {
+            if end_by.is_none() {
+                end_reason = self.service.end_reason();
+            }
+            if (must_stop || end_reason.is_some()) && end_by.is_none() {
                 end_by = Some(monotonic() + SHUTDOWN_GRACE);
                 self.clients.shut_down();
                 // While time stands still, requests under way would never end.
                 self.service.resume_time();
             }
             if end_by.is_some_and(|end| !self.service.is_busy() || monotonic() >= end) {
-                return self.service.shut_down();
+                self.service.shut_down()?;
+                return end_reason.map_or(Ok(()), |reason| Err(io::Error::other(reason)));
             }
         }
     }
@@ -108,7 +112,7 @@ impl<S: LoopService> ServiceLoop<S> {
         self.poller.arm(deadline.map(|deadline| deadline.saturating_sub(margin)))?;
         let limit = self.clients.enforce_limits(now, &self.poller)?;
         // One millisecond more, so that a limit has surely passed when the wait ends.
-        Ok(limit.map(|limit| limit.saturating_sub(now) + Duration::from_millis(1)))
+        Ok(limit.map(|limit| limit.saturating_sub(now).saturating_add(Duration::from_millis(1))))
     }
 
     /// Carries out the requests of other threads; their answers go to `answered`. True if one asked the server to stop.

@@ -11,6 +11,7 @@ mod content;
 mod device;
 mod differential;
 mod forged;
+mod horizon;
 mod image;
 mod kill;
 mod limits;

@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
 use outlast_serve::ClockMode;
+use serde_json::json;
 use support::DRIVE;
 use support::patience::PATIENCE;
 use support::raw::{READ, RawClient, StartedServer, request};
@@ -117,4 +118,14 @@ fn a_client_that_never_reads_its_replies_is_not_read_from_either() {
     assert!(held < 256 << 20, "{} MiB for a client that reads nothing", held >> 20);
     reads(&mut good, 100);
     assert_eq!(served.ask("metrics")["clients"], 2);
+}
+
+#[test]
+fn a_question_for_sectors_beyond_the_drive_is_refused_like_any_other_that_has_no_answer() {
+    let served = StartedServer::new("beyond", DRIVE, ClockMode::Virtual, false);
+    let capacity = served.ask("state")["exports"][0]["size"].as_u64().unwrap();
+    let at = |offset: u64| served.handle.request(json!({ "do": "lba_status", "offset": offset }));
+    assert_eq!(at(capacity), json!({ "ok": [] }), "up to the end");
+    let refused = format!("offset = {}: must be at most {capacity}, the bytes there are", capacity + 512);
+    assert_eq!(at(capacity + 512), json!({ "error": refused }));
 }

@@ -202,6 +202,10 @@ impl RequestSource for PlacedSource {
         self.source.progress()
     }
 
+    fn is_in_last_phase(&self) -> bool {
+        self.source.is_in_last_phase()
+    }
+
     fn notes(&self) -> Vec<String> {
         self.source.notes()
     }

@@ -34,6 +34,11 @@ pub trait RequestSource: Send {
     /// time of the limit. Never NaN.
     fn progress(&self) -> Option<f64>;
 
+    /// True unless a part of the stream that ends by itself is under way, and another follows.
+    fn is_in_last_phase(&self) -> bool {
+        true
+    }
+
     /// Remarks on the requests given so far for the reader of the results, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
 from outlast import interrupts, log
+from outlast.cli.failures import (
+    BAD_INPUT,
+    ReaderLeftError,
+    check_arguments,
+    drop,
+    fail,
+    of_exception,
+    of_system,
+    told_closed_pipe,
+)
 
 COMMANDS = {
     "run": ("outlast.cli.run", "Run a scenario and show, write or print what it measured."),
@@ -60,8 +68,6 @@ GROUPS = {
 }
 """The commands as `--help` groups them; each is in one group."""
 
-BAD_INPUT, INTERNAL = 2, 3
-
 OTHER_OPTIONS = {
     "--threads": "--set run.threads=N sets the threads of a run",
     "--jobs": "--set run.threads=N sets the threads of a run; a sweep has --jobs",
@@ -79,13 +85,6 @@ OF_PRESET = "preset "
 
 COMPLETE = "_OUTLAST_COMPLETE"
 """The environment variable by which a shell asks what a word may become."""
-
-CANNOT_WRITE = {
-    getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM")
-    if hasattr(errno, name)
-}
-"""Error numbers of a place that cannot be written, reported as such and not as a defect of the program."""
 
 
 class LazyGroup(click.Group):
@@ -112,6 +111,15 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        with told_closed_pipe():
+            return super().make_context(*arguments, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            check_arguments(args)
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -130,7 +138,8 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with told_closed_pipe():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise click.Abort from error  # click itself would print an empty line first
         except Exception as error:
@@ -203,71 +212,19 @@ def _called() -> int:
         hint = OTHER_OPTIONS.get(error.option_name)
         message = f"no option {error.option_name}; {hint}" if hint else error.format_message()
         shown = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
-        code = _fail(" ".join(f"{message}{shown}".split()), BAD_INPUT)
+        code = fail(" ".join(f"{message}{shown}".split()), BAD_INPUT)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
-        code = _fail(" ".join(f"{error.format_message()}{hint}".split()), BAD_INPUT)
+        code = fail(" ".join(f"{error.format_message()}{hint}".split()), BAD_INPUT)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        code = _fail(f"stopped by {interrupts.signal_name()}; {interrupts.disk_state()}", interrupts.exit_code())
-    except BrokenPipeError:
+        code = fail(f"stopped by {interrupts.signal_name()}; {interrupts.disk_state()}", interrupts.exit_code())
+    except (BrokenPipeError, ReaderLeftError):
         # The reader of our output, such as `head`, has enough.
-        _drop(sys.stdout)
+        drop(sys.stdout)
         code = 0
     except OSError as error:
-        code = _of_system(error)
+        code = of_system(error)
     except Exception as error:
-        code = _of_exception(error)
+        code = of_exception(error)
     return code if isinstance(code, int) else 0
-
-
-def _of_system(error: OSError) -> int:
-    if error.errno not in CANNOT_WRITE:
-        return _of_exception(error)
-    # Files of our own are named by those who write them; what has no name is what the shell opened for us.
-    _drop(sys.stdout)
-    name = error.filename or "standard output"
-    return _fail(f"{name}: cannot be written: {error.strerror}", BAD_INPUT)
-
-
-def _drop(stream: TextIO) -> None:
-    """Redirects the rest of `stream` to nowhere, so that the interpreter does not try to flush it again at its end."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _of_exception(error: Exception) -> int:
-    if os.environ.get("OUTLAST_DEBUG"):
-        raise error
-    from outlast.errors import InternalError, OutlastError
-
-    if isinstance(error, OutlastError) and not isinstance(error, InternalError):
-        return _fail(str(error), BAD_INPUT)
-    kind = "" if isinstance(error, InternalError) else f"{type(error).__name__}: "
-    message = " ".join(f"{kind}{error}".split())
-    from outlast import foreign
-
-    if files := foreign.relied_on():
-        names = ", ".join(map(str, files))
-        advice = "if nobody has changed what Outlast wrote, please report this"
-        return _fail(f"{names}: cannot be used ({message}); {advice}", BAD_INPUT)
-    return _fail(f"internal error: {message}; please report this with the scenario", INTERNAL)
-
-
-def _fail(message: str, code: int) -> int:
-    try:
-        from outlast.printable import printable
-
-        # A line for each thing that is wrong.
-        for line in message.split("\n"):
-            # On the command line, an override is what --set gave.
-            told = f"--set{line.removeprefix('overrides')}" if line.startswith("overrides: ") else line
-            shown = printable(" ".join(filter(None, told.split(" "))))
-            if log.is_on():
-                log.record(shown, level=log.ERROR)
-                continue
-            click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-            click.echo(shown, err=True)
-    except OSError:
-        _drop(sys.stderr)  # nobody can be told; the code still says it
-    return code

@@ -142,7 +142,13 @@ def fault_command(kind: str, place: tuple[str, ...]) -> None:
 
 def fault_of(kind: str, place: tuple[str, ...]) -> dict[str, Any]:
     """An entry of [[faults]] without a time, as words of a command line say it."""
-    return {"kind": kind, **dict(_field(kind, each) for each in place)}
+    fields: dict[str, Any] = {"kind": kind}
+    for each in place:
+        name, value = _field(kind, each)
+        if name in fields:
+            raise click.UsageError(f'"{each}": {name} is given twice', click.get_current_context())
+        fields[name] = value
+    return fields
 
 
 def _field(kind: str, text: str) -> tuple[str, Any]:

@@ -93,13 +93,12 @@ def fleet_command(
         result = study(settings, tell, on=on)
     text = json.dumps(result, indent=1, allow_nan=False) + "\n"
     if target is not None and out is not None:
-        from outlast import tables
-        from outlast.fleet.points import columns
+        from outlast.fleet.points import packed
         from outlast.fleet.report import page
         from outlast.output import write_file
 
         write_file(out / "report.html", page(result))
-        write_file(out / "fleet.parquet", tables.packed(columns([result])))
+        write_file(out / "fleet.parquet", packed([result]))
         write_file(target, text)
     if as_json:
         click.echo(text, nl=False)

@@ -34,6 +34,10 @@ class Paper(Console):
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
+    def on_broken_pipe(self) -> None:
+        """Leaves a closed pipe to the caller; a console itself would end the program with the code of a failure."""
+        raise BrokenPipeError
+
 
 def room() -> int | None:
     """The columns for a table: those of the terminal, or of COLUMNS; `None` where nobody looks, so that all fit."""

@@ -50,10 +50,11 @@ def policies_command(decision: str | None, include: bool, as_json: bool) -> None
 
 
 def _show(name: str, entry: dict[str, Any], *, first: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from outlast.cli.paper import Paper
+
+    console = Paper(highlight=False)
     if not first:
         console.print()
     console.print(f"[bold]{name}[/bold]  {entry['about']}")

@@ -9,6 +9,7 @@ import click
 
 from outlast import interrupts, log, suspicious
 from outlast.cli.corners import run_corners
+from outlast.cli.failures import suppress_closed_pipe
 from outlast.cli.options import (
     STANDARD_OUTPUT,
     Whole,
@@ -24,6 +25,8 @@ from outlast.cli.repeats import run_repeats
 
 NOT_MET = 1
 """Exit code where a limit of `[expect]` is not met."""
+INSTEAD = " or add --force to replace a result"
+"""Advice where the output folder is not empty."""
 
 if TYPE_CHECKING:
     from outlast.cli.progress import RunProgress
@@ -129,7 +132,7 @@ def run_command(
     if out is not None or report_file is not None:
         import numpy  # noqa: F401 - tables and charts are made of it
 
-    folder = OutputFolder(out, force=force) if out is not None else None
+    folder = OutputFolder(out, force=force, instead=INSTEAD) if out is not None else None
     for file in (each for each in (report_file, None if junit_printed else junit) if each is not None):
         _check_written(file, out, [Path(each) for each in (scenario, trace) if each is not None])
     with RunProgress(shown=not quiet) as bar:
@@ -188,17 +191,21 @@ def _measured(
 
 
 def _tell(result: Result, *, as_fio: bool, as_json: bool, quiet: bool) -> None:
-    """Prints the result as fio's JSON, as its own, or in words."""
-    if as_fio:
-        from outlast.fio_report import to_fio
+    """Prints the result as fio's JSON, as its own, or in words.
 
-        print_json(to_fio(result))
-    elif as_json:
-        click.echo(result.to_json(), nl=False)
-    elif not quiet:
-        from outlast.cli.summary import show
+    A reader that has enough of it changes nothing of what else is written, or of the exit code.
+    """
+    with suppress_closed_pipe():
+        if as_fio:
+            from outlast.fio_report import to_fio
 
-        show(result)
+            print_json(to_fio(result))
+        elif as_json:
+            click.echo(result.to_json(), nl=False)
+        elif not quiet:
+            from outlast.cli.summary import show
+
+            show(result)
 
 
 def _check_written(file: Path, out: Path | None, inputs: list[Path]) -> None:

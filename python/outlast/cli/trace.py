@@ -70,16 +70,19 @@ Example:
 @click.argument("file")
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option(
-    "--to", required=True, help="Format to write: msr, spc, ascii, fio-iolog, fio-iolog-v2, vscsi, alibaba or etw."
+    "--to",
+    required=True,
+    help="Format to write: msr, spc, ascii, blkparse, fio-iolog, fio-iolog-v2, vscsi, alibaba, etw or commands.",
 )
 @trace_options
 def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
     """Write the requests of trace FILE to OUTPUT in another format."""
     from outlast.cli.progress import RunProgress
     from outlast.output import check_file
-    from outlast.traces import trace_convert
+    from outlast.traces import check_format, trace_convert
 
     refuse_stream(file)
+    check_format(to)
     check_file(output)
     interrupts.raise_on_signal()
     with RunProgress() as bar:

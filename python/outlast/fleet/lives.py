@@ -147,4 +147,5 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     share, square = successes / trials, Z * Z
     middle = (share + square / (2 * trials)) / (1 + square / trials)
     half = Z / (1 + square / trials) * sqrt(share * (1 - share) / trials + square / (4 * trials * trials))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    # An end that is the share itself, as all and none are, is rounded to either side of it.
+    return max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0)

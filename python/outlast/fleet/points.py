@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from outlast import foreign, tables
 from outlast.errors import OutputError, ScenarioError
+from outlast.fleet.keys import TABLES, TOP
 from outlast.fleet.reading import FleetLike, Settings, read, with_changes, without_effect
 from outlast.fleet.study import SCHEMA, study
+from outlast.inputs import is_folder
 from outlast.printable import printable
 
 if TYPE_CHECKING:
     import polars as pl
 
 MOST_POINTS = 10_000
+ABSENT = ("object_nines_a_year", "cost_a_year", "cost_per_user_tb_year")
+"""Columns of numbers that rows may lack."""
+READ = {"result": ("result.json",), "sweep": ("sweep.json", "sweep.parquet")}
+"""Files that are read of the folder that a setting names."""
 
 
 def sweep(
@@ -52,16 +58,18 @@ def sweep(
         if tell is not None:
             tell("point", number)
         point = dict(zip(vary, values, strict=True))
-        result = _kept(out, whole)
+        # Named before the study: files that change meanwhile are other files to the next command.
+        place = None if out is None else _place(out, whole)
+        result = _kept(place)
         if result is None:
             result = study(whole, tell, on=on) | {"point": point}
-            if out is not None:
-                _keep(out, whole, result)
+            if place is not None:
+                _keep(place, result)
         results.append(result | {"point": point})
     if out is not None:
         from outlast.output import write_file
 
-        write_file(Path(out) / "fleet.parquet", tables.packed(columns(results)))
+        write_file(Path(out) / "fleet.parquet", packed(results))
     return results
 
 
@@ -69,7 +77,7 @@ def columns(results: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Results as columns by name, a row for each and each of its years: settings of the point, then figures."""
     rows = [
         {
-            **result.get("point", {}),
+            **{name: _typed(name, value) for name, value in result.get("point", {}).items()},
             "name": result["name"],
             "year": year["year"],
             **{
@@ -93,6 +101,25 @@ def columns(results: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
+def _typed(name: str, value: Any) -> Any:
+    """A value of a setting as its column has it, whatever the others are: a number is one with a fraction."""
+    table, _, setting = name.rpartition(".")
+    key = TABLES.get(table, {}).get(setting) if table else TOP.get(setting)
+    return float(value) if key is not None and key.kind == "number" else value
+
+
+def packed(results: Sequence[Mapping[str, Any]]) -> bytes:
+    """The columns as Parquet, where numbers that no row has are numbers, too."""
+    from outlast import _core
+
+    writer = _core.ParquetWriter()
+    typed = [
+        (name, "f64", True, values) if name in ABSENT else (name, *tables.column_of(values))
+        for name, values in columns(results).items()
+    ]
+    return writer.write(typed) + writer.close()
+
+
 def frame(results: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """One result or several as a polars DataFrame, a row for each year. Needs polars."""
     from outlast import frames
@@ -109,19 +136,29 @@ def _place(out: str | Path, settings: Settings) -> Path:
 
 def _files(settings: Settings) -> list[str]:
     """Marks that tell the files that settings name from others of these names: their length and time of change."""
-    named = []
-    for table, key in [("placement", name) for name in ("osd_dump", "pg_dump", "osd_tree")] + [
-        (table, name) for table in ("drive", "repair") for name in ("result", "sweep")
-    ]:
-        if settings[table][key]:
-            path = settings.path(table, key)
-            inner = path / "summary.json" if path.is_dir() else path
-            named.append(f"{path} {inner.stat().st_size} {inner.stat().st_mtime_ns}" if inner.exists() else str(path))
-    return named
+    said = [("placement", name) for name in ("osd_dump", "pg_dump", "osd_tree")]
+    said += [(table, name) for table in ("drive", "repair") for name in READ]
+    named = [(settings.path(table, key), READ.get(key, ())) for table, key in said if settings[table][key]]
+    return [_mark(file) for path, inner in named for file in _read_of(path, inner)]
 
 
-def _kept(out: str | Path | None, settings: Settings) -> dict[str, Any] | None:
-    if out is None or not (place := _place(out, settings)).is_file():
+def _read_of(path: Path, inner: Sequence[str]) -> list[Path]:
+    """Files that are read where a setting names a path: of a folder those in it, and of a file those beside it."""
+    if is_folder(path):
+        return [path / name for name in inner]
+    return [path, *(path.parent / name for name in inner[1:])]
+
+
+def _mark(file: Path) -> str:
+    try:
+        found = file.stat()
+    except OSError:
+        return str(file)
+    return f"{file} {found.st_size} {found.st_mtime_ns}"
+
+
+def _kept(place: Path | None) -> dict[str, Any] | None:
+    if place is None or not place.is_file():
         return None
     try:
         found = foreign.unsealed(foreign.text_of(place))
@@ -131,10 +168,9 @@ def _kept(out: str | Path | None, settings: Settings) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
 
 
-def _keep(out: str | Path, settings: Settings, result: Mapping[str, Any]) -> None:
+def _keep(place: Path, result: Mapping[str, Any]) -> None:
     from outlast.output import cannot_write, write_file
 
-    place = _place(out, settings)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -149,8 +185,28 @@ def varied(texts: Sequence[str]) -> dict[str, list[Any]]:
         name, equals, values = text.partition("=")
         if not equals or not name.strip() or name.strip() in found:
             raise ScenarioError(f"--vary {printable(text, keep='')[:80]}: must be NAME=VALUE,VALUE, once for each name")
-        found[name.strip()] = [_value(value) for value in values.split(",")]
+        found[name.strip()] = [_value(value) for value in _parted(values)]
     return found
+
+
+def _parted(text: str) -> list[str]:
+    """Parts of a text between its commas, those within brackets, braces and quotes left out."""
+    parts, depth, quoted, escaped = [""], 0, False, False
+    for letter in text:
+        if letter == "," and not depth and not quoted:
+            parts.append("")
+            continue
+        if quoted:
+            quoted, escaped = escaped or letter != '"', letter == "\\" and not escaped
+        elif letter == '"':
+            # Within a word it is a mark of inches, or a slip, and begins no text.
+            quoted = depth > 0 or not parts[-1].strip()
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth = max(depth - 1, 0)
+        parts[-1] += letter
+    return parts
 
 
 def _value(text: str) -> Any:

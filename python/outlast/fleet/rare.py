@@ -61,6 +61,15 @@ def obstacles(fleet: Planned) -> list[str]:
     return [reason for reason, holds in found.items() if holds]
 
 
+def only_counted(fleet: Planned) -> str | None:
+    """Reason why only whole fleets that are played say how probable a loss is; `None` where one group alone does, too.
+
+    Of one group alone it is not known which drives its failures bring elsewhere, which one crew then repairs first.
+    """
+    serial = fleet.settings["repair"]["mode"] == "serial" and not fleet.plan.is_disjoint
+    return "one crew repairs what contagion brings" if serial and fleet.settings["contagion"] else None
+
+
 def exact(fleet: Planned) -> list[float]:
     """Loss of one group by the end of each year, by the chain of `models.loss_by()`."""
     repair, code = fleet.settings["repair"], fleet.code
@@ -101,7 +110,7 @@ def losses(fleet: Planned, *, quick: bool = False) -> Found:
     return _rare(fleet, method, "asked for" if asked else "; ".join(against), quick=quick)
 
 
-def counted(fleet: Planned, lives: Lives) -> Found:
+def counted(fleet: Planned, lives: Lives, reason: str) -> Found:
     """Share of groups that had lost data by the end of each year, as whole fleets were played (`crude`)."""
     count, groups = lives.count, fleet.plan.groups
     mean = [total / (count * groups) for total in lives.first_by_year]
@@ -114,7 +123,7 @@ def counted(fleet: Planned, lives: Lives) -> Found:
         high.append(min(share + Z * spread, 1.0) if total > count else max(most / groups, share + Z * spread))
     total = sum(lives.causes.values())
     causes = {name: number / total for name, number in lives.causes.items()}
-    return Found("crude", f"asked for: {count} fleets were played", mean, low, high, causes, lives.counts["events"])
+    return Found("crude", f"{reason}: {count} fleets were played", mean, low, high, causes, lives.counts["events"])
 
 
 def _rare(fleet: Planned, method: str, reason: str, *, quick: bool) -> Found:

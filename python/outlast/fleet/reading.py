@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from outlast.fleet import presets
 from outlast.fleet.field_words import WORDS
 from outlast.fleet.keys import LISTS, TABLES, TOP, Key
 from outlast.inputs import MOST_BYTES, is_stream, read_stream
+from outlast.plain_values import path_of
 from outlast.printable import printable
 from outlast.suggestions import hint
 
@@ -73,14 +75,12 @@ def read(fleet: FleetLike) -> Settings:
     """
     if isinstance(fleet, Mapping):
         return _checked(fleet, "fleet", Path.cwd(), {})
-    path = Path(fleet)
-    if "\0" in str(path):
-        raise ScenarioError(f"{_short(str(path))}: cannot be read: a name has no zero bytes")
+    path = path_of(fleet, "a fleet is a path or a table", ScenarioError)
     if is_stream(path):
         stream = read_stream(path)
         source, text, folder = stream.name, stream.content, Path.cwd()
     else:
-        source, folder = str(path), path.resolve().parent
+        source, folder = str(path), Path(os.path.realpath(path)).parent  # `resolve` stumbles over a circle of links
         try:
             if (size := path.stat().st_size) > MOST_BYTES:
                 raise ScenarioError(f"{path}: has {size} bytes: at most {MOST_BYTES}")

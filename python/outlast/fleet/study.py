@@ -11,7 +11,7 @@ from outlast.fleet.lives import Lives, check_events, played, wilson
 from outlast.fleet.outages import unavailable
 from outlast.fleet.plan import Planned, planned, scope_sizes
 from outlast.fleet.presets import PRESETS
-from outlast.fleet.rare import Found, counted, losses
+from outlast.fleet.rare import Found, counted, losses, only_counted
 from outlast.fleet.reading import FleetLike, Settings, read
 
 SCHEMA = "outlast-fleet/1"
@@ -36,9 +36,13 @@ def study(
     check_events(plan)
     if tell is not None:
         tell("losses", 0)
-    found = None if settings["study"]["engine"] == "crude" else losses(plan)
+    engine, must = settings["study"]["engine"], only_counted(plan)
+    if must and engine in ("splitting", "biasing"):
+        raise settings.refused("study.engine", engine, f'must be "auto" or "crude": {must}')
+    is_counted = engine == "crude" or (engine == "auto" and must is not None)
+    found = None if is_counted else losses(plan)
     lives = played(plan, (lambda number: tell("lives", number)) if tell is not None else None, on=on)
-    found = found or counted(plan, lives)
+    found = found or counted(plan, lives, "asked for" if engine == "crude" or must is None else must)
     result = _result(plan, found, lives)
     if settings["study"]["elasticities"]:
         result["change_first"] = elasticity.of(plan, tell)

@@ -84,6 +84,8 @@ def chips() -> dict[str, Chip]:
     return Listing(by_name, TITLES, lambda _, chip: chip_row(chip))
 
 
+LIMITS = {"activation_energy": (0.0, 3.0, "eV"), "reference_temperature": (-100.0, 300.0, "°C")}
+"""Limits of what times are converted with, those of `device.reliability`, and their units."""
 TITLES = ("chip", "what it is", "bits a cell", "P/E cycles", "days", "reads", "source")
 
 
@@ -110,6 +112,7 @@ def measured(
 
     `fit` is `power-law`, `exponential` or `interpolate`. Raises `ModelError` with line and column of what is wrong.
     """
+    _check_limits(activation_energy=activation_energy, reference_temperature=reference_temperature)
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -129,6 +132,13 @@ def measured(
         rms_log10=model["rms_log10"],
         spread_log10=found["spread_log10"],
     )
+
+
+def _check_limits(**values: float | None) -> None:
+    for name, value in values.items():
+        low, high, unit = LIMITS[name]
+        if value is not None and not low <= value <= high:
+            raise ModelError(f"{name} = {value:g}: must be between {low:g} and {high:g} {unit}")
 
 
 def acceleration(reference: float, temperature: float, activation_energy: float = 1.1) -> float:

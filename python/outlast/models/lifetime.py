@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outlast import _core
+from outlast._core import ModelError
 from outlast.models.chips import ModelLike, model_json
 from outlast.models.columns import Floats, Result, columns, count, shaped
+
+MOST_SPARE = 1e6
+"""Spare factor at most: beyond it the life of a drive is no number."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,9 @@ class Drive:
         return Worn(**_shaped(_core.model_worn(self._settings(), column), shape))
 
     def _settings(self) -> dict[str, object]:
+        # The core refuses what is not above 0.
+        if float(self.spare) > MOST_SPARE:
+            raise ModelError(f"spare = {float(self.spare):g}: must be a number above 0, and at most {MOST_SPARE:g}")
         pages = count("stripe", self.stripe, 1, 65_536)
         parities = count("parities", self.parities, 0, pages - 1)
         overhead = pages / (pages - parities) if self.overhead is None else float(self.overhead)

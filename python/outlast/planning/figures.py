@@ -147,12 +147,25 @@ def mean_time(spec: PlanSpec, layout: LayoutChoice, rebuild_hours: float) -> flo
     read = 1.0 if parities is None else float(members - parities)
     failure = models.read_failure(drives.uber, 8.0 * drives.capacity * read)
     mttf = drives.mttf_hours
-    if layout.level == "raid10":
-        mean = models.mttdl_mirrors(members, layout.copies or 2, mttf, rebuild_hours, read_failure=failure)
-    else:
-        spare = members - 1 if parities is None else parities
-        mean = models.mttdl(members, spare, mttf, rebuild_hours, parallel_repair=True, read_failure=failure)
-    return float(mean)
+    try:
+        if layout.level == "raid10":
+            mean = float(models.mttdl_mirrors(members, layout.copies or 2, mttf, rebuild_hours, read_failure=failure))
+        else:
+            spare = members - 1 if parities is None else parities
+            found = models.mttdl(members, spare, mttf, rebuild_hours, parallel_repair=True, read_failure=failure)
+            mean = float(found)
+    except models.ModelError as error:
+        raise _no_number(spec, layout, str(error)) from error
+    if not 0.0 < mean < math.inf:
+        raise _no_number(spec, layout, f"mean time to data loss: {mean:g}")
+    return mean
+
+
+def _no_number(spec: PlanSpec, layout: LayoutChoice, reason: str) -> PlanError:
+    """The error of many copies on drives that live long: no number is as large as their mean time to data loss."""
+    said, members = spec.drives.mttf_hours, spec.drives.count - layout.spares
+    limit = f"{layout.name} of {members} members has no mean time to data loss up to 1.8e308 hours ({reason})"
+    return PlanError(f"drives.mttf_hours = {said:g}: {limit}: must be lower, or the members fewer")
 
 
 def written_per_day(spec: PlanSpec, trials: LayoutTrials) -> float:

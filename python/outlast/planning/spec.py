@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from outlast import api, foreign
+from outlast import foreign
+from outlast.plain_values import path_of, plain
 from outlast.planning.fields import FieldReader, PlanError
+from outlast.printable import printable
 from outlast.why.quantity import bytes_of, nanos
 
 PlanLike: TypeAlias = str | Path | Mapping[str, Any]
@@ -21,6 +23,8 @@ MTTF_HOURS = 1.5e6
 UBER = 1e-16
 """Unreadable bits for each bit read, where the plan says none: as for arrays whose flash has no error model."""
 MOST_DRIVES = 64
+MOST_TBW = 1e20
+"""Bytes that a data sheet allows at the most: ten thousand times the largest capacity."""
 LEAST_WRITES = 10
 """Writes of the host in the simulated time: with fewer there is nothing to measure."""
 
@@ -111,8 +115,8 @@ class PlanSpec:
 def read(spec: PlanLike) -> PlanSpec:
     """Reads a plan file, or takes what one would say."""
     if isinstance(spec, Mapping):
-        return _PlanReader("plan", Path.cwd(), "plan").spec(api.plain(spec))
-    path = Path(spec)
+        return _PlanReader("plan", Path.cwd(), "plan").spec(plain(spec))
+    path = path_of(spec, "a plan is a path or a table", PlanError)
     try:
         content = foreign.read(path, foreign.toml_of)
     except OSError as error:
@@ -154,7 +158,7 @@ class _PlanReader(FieldReader):
                 )
         return PlanSpec(
             name=self._text(content, "", "name", self._stem),
-            years=self._number(content, "", "years", 5.0, most=100.0),
+            years=self._number(content, "", "years", 5.0),
             drives=drives,
             layouts=layouts,
             load=load,
@@ -174,7 +178,11 @@ class _PlanReader(FieldReader):
         preset = self._text(table, place, "preset", None)
         capacity = self._quantity(table, place, "capacity", bytes_of, None, least=1e9, most=1e16)
         # Drives that may be written less than once are none: a number without its unit.
-        tbw = self._quantity(table, place, "tbw", bytes_of, None, least=capacity) if "tbw" in table else None
+        tbw = (
+            self._quantity(table, place, "tbw", bytes_of, None, least=capacity, most=MOST_TBW)
+            if "tbw" in table
+            else None
+        )
         return DriveOffer(
             preset=preset,
             count=self._whole(table, place, "count", None, 2, MOST_DRIVES),
@@ -183,9 +191,9 @@ class _PlanReader(FieldReader):
             currency=self._text(table, place, "currency", "USD"),
             tbw=tbw,
             dwpd=self._optional(table, place, "dwpd"),
-            warranty_years=self._number(table, place, "warranty_years", 5.0, most=100.0),
+            warranty_years=self._number(table, place, "warranty_years", 5.0),
             mttf_hours=self._number(table, place, "mttf_hours", MTTF_HOURS),
-            uber=self._number(table, place, "uber", UBER, most=1e-3),
+            uber=self._number(table, place, "uber", UBER),
             watts=self._optional(table, place, "watts"),
         )
 
@@ -194,6 +202,8 @@ class _PlanReader(FieldReader):
         if level not in REDUNDANCY:
             raise self._refusal(f"{place}level", level, f"must be one of {', '.join(REDUNDANCY)}")
         settings = {key: value for key, value in table.items() if key not in ("name", "level", "spares")}
+        for key, value in settings.items():
+            self._check_wholes(place + printable(str(key), keep=""), value)
         if "members" in settings:
             raise self._refusal(
                 f"{place}members", settings["members"], "cannot be set: it is drives.count minus the spares"
@@ -225,14 +235,17 @@ class _PlanReader(FieldReader):
             raise self._refusal(
                 place + clash[0], table[clash[0]], "cannot stand beside workload.scenario, which has its own"
             )
-        read_percent = self._number(table, place, "read_percent", 70.0, least=0.0, most=100.0)
+        read_percent = self._number(table, place, "read_percent", 70.0)
         if read_percent >= 100.0:
             raise self._refusal(f"{place}read_percent", 100, "must be below 100: the load is a rate of writes")
+        written = None
+        if scenario is None:
+            written = self._quantity(table, place, "written_per_day", bytes_of, None, least=1e3, most=1e18)
         return PlannedLoad(
-            written_per_day=None if scenario else self._quantity(table, place, "written_per_day", bytes_of, None),
+            written_per_day=written,
             scenario=scenario,
             read_percent=read_percent,
             size=int(self._quantity(table, place, "size", bytes_of, 4096, least=512, most=2**30, whole=True)),
             pattern=self._text(table, place, "pattern", "uniform"),
-            active_hours=self._number(table, place, "active_hours", 24.0, most=24.0),
+            active_hours=self._number(table, place, "active_hours", 24.0),
         )

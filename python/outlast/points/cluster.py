@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Self
 
 from outlast.errors import InternalError, OutputError, ScenarioError
@@ -25,6 +25,29 @@ def _needed(module: str, on: str) -> Any:
         raise ScenarioError(f"on = {on}: needs {module}; install outlast[cluster]") from error
 
 
+def _client(distributed: Any, address: Any) -> Any:
+    """A client that is connected. One whose scheduler does not answer is closed before the error is raised.
+
+    Else it would be closed when it is collected, by when its event loop may have ended, and Python prints that error.
+    """
+    made: list[Any] = []
+
+    class Client(distributed.Client):  # type: ignore[misc]  # `distributed` may not be there
+        def start(self, **options: Any) -> Any:
+            made.append(self)
+            return super().start(**options)
+
+    try:
+        return Client(address, timeout=ANSWER_WITHIN_S, set_as_default=False)
+    except BaseException:
+        for each in made:
+            with suppress(Exception):
+                each.close(timeout=1)
+            # `__del__` closes what is neither closed nor new.
+            each.status = "closed"
+        raise
+
+
 class Cluster:
     """Runs jobs on the workers of a Dask scheduler.
 
@@ -42,7 +65,7 @@ class Cluster:
         if not isinstance(address, str):
             self._stack.enter_context(address)
         try:
-            client = distributed.Client(address, timeout=ANSWER_WITHIN_S, set_as_default=False)
+            client = _client(distributed, address)
         except (OSError, ValueError) as error:
             self._stack.close()
             raise ScenarioError(f"on = {on}: no Dask scheduler answers there within {ANSWER_WITHIN_S} s") from error

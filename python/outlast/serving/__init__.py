@@ -22,8 +22,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from outlast.api import Overrides, ScenarioLike, layers, override_list, plain
+from outlast.api import Overrides, ScenarioLike, layers, override_list
 from outlast.errors import ControlError
+from outlast.plain_values import plain
 from outlast.serving import sockets
 from outlast.serving.built_in_load import load_of, rate_of
 from outlast.serving.client import value_of

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from outlast import api, foreign
 from outlast.inputs import is_stream, read_stream
+from outlast.plain_values import NO_NAME, path_of, plain
+from outlast.printable import printable
 from outlast.sweeps import aims, figures, keys
 from outlast.sweeps.checks import Checks
 from outlast.sweeps.spec import Axis, Spec, SweepError, dotted
@@ -20,8 +22,8 @@ SpecLike: TypeAlias = str | Path | Mapping[str, Any]
 def read(spec: SpecLike) -> Spec:
     """Reads a sweep file, or takes what one would say."""
     if isinstance(spec, Mapping):
-        return _Reader("sweep", Path.cwd(), "sweep").spec(api.plain(spec))
-    path = Path(spec)
+        return _Reader("sweep", Path.cwd(), "sweep").spec(plain(spec))
+    path = path_of(spec, "a sweep is a path or a table", SweepError)
     if is_stream(path):
         source = read_stream(path)
         return _Reader(source.name, Path.cwd(), "sweep").spec(_table(source.name, source.content, as_json=False))
@@ -73,6 +75,8 @@ class _Reader(Checks):
         name = content.get("name", self._stem)
         if not isinstance(name, str) or not name or "/" in name or name.startswith("."):
             raise self.refuse("name", name, "must be a text without / that does not begin with a dot")
+        if NO_NAME.search(name) or printable(name, keep="\t") != name:
+            raise self.refuse("name", name, "must be one line without control characters")
         overrides = given("set")
         if not isinstance(overrides, Mapping):
             raise self.refuse("set", overrides, "must be a table of settings")
@@ -136,6 +140,8 @@ class _Reader(Checks):
             return part
         if not isinstance(part, (str, Path)):
             raise self.refuse("scenario", part, "must be a preset's name, a file's path, or a table")
+        if NO_NAME.search(str(part)):
+            raise self.refuse("scenario", str(part), "no preset or file has such a name")
         kind, _ = api.layer(part)
         beside = self._folder / part
         return str(beside) if beside.is_file() or kind == "file" else part

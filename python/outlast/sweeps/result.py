@@ -11,7 +11,9 @@ import numpy as np
 
 from outlast import __version__, foreign, frames, shapes, tables
 from outlast.errors import OutputError, ScenarioError
+from outlast.inputs import is_folder
 from outlast.output import write_file
+from outlast.plain_values import path_of
 from outlast.points import Outcome
 from outlast.report import risk, served
 from outlast.sweeps import figures
@@ -170,8 +172,8 @@ def write_data(done: Sweep, folder: Path) -> None:
 
 def load_sweep(path: str | Path) -> Sweep:
     """Reads a sweep back from its folder, or from the sweep.json in it."""
-    place = Path(path)
-    file = place / "sweep.json" if place.is_dir() else place
+    place = path_of(path, "a sweep is the path of its folder", OutputError)
+    file = place / "sweep.json" if is_folder(place) else place
     try:
         summary = foreign.read(file)
     except OSError as error:

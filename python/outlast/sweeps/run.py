@@ -11,7 +11,7 @@ from typing import Any
 from outlast import api, memory, points
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
-from outlast.output import check_writable
+from outlast.output import check_folder, check_writable
 from outlast.points.workers import Workers, local
 from outlast.policies.portable import Code
 from outlast.sweeps.keys import SEARCH
@@ -88,8 +88,7 @@ def _where(on: str | None, jobs: int | None, slurm: Mapping[str, Any] | None) ->
 
 def _check(folder: Path) -> None:
     """A folder that holds something else is not written into."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise OutputError(f"{folder}: not a folder")
+    check_folder(folder)
     try:
         names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     except OSError as error:

@@ -5,13 +5,10 @@
 use super::{LegRunner, RunEnding};
 use crate::drives::AsDriveSet;
 use crate::error::EngineError;
-use crate::simulated_device::SimulatedDevice;
+use crate::simulated_device::{DRAIN_TIME, SimulatedDevice};
 use outlast_device::{Completion, Outcome};
 use outlast_units::Nanos;
 use outlast_workload::{JobStep, WorkloadRequest};
-
-/// A day before the device's horizon, left for commands in flight at the end.
-const DRAIN_TIME: Nanos = Nanos::secs(86_400);
 
 impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// The latest time at which the run may submit a request.
@@ -168,8 +165,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
                     continue;
                 }
             }
-            if self.time_stands() && schedule.jobs.only_time_ends() {
-                self.state.stood_still = Some(self.state.now);
+            if self.state.standstill.is_on() && self.jobs_stand_still(&schedule.jobs) {
                 return Ok(RunEnding::Complete);
             }
             self.ask_ready_jobs(&mut schedule);

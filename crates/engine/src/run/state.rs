@@ -2,6 +2,7 @@
 
 use super::IssuedCommand;
 use super::job_schedule::JobSchedule;
+use super::standstill::{Standstill, StandstillWatch};
 use crate::batch::RequestBatch;
 use crate::recorder::RunRecorder;
 use crate::requests::RequestRecorder;
@@ -63,10 +64,9 @@ pub(crate) struct RunState {
     /// The last request beside the workload.
     pub(crate) extra: Option<ExtraRequest>,
     pub(crate) has_begun: bool,
-    /// Time of the last completion at the last check of the clock, and how many checks before it found the same.
-    pub(super) last_check: (Nanos, u32),
-    /// Moment at which the run ended because time no longer passed.
-    pub(crate) stood_still: Option<Nanos>,
+    pub(super) standstill: StandstillWatch,
+    /// Why the run ended, if time no longer passed.
+    pub(crate) stood_still: Option<Standstill>,
 }
 
 impl RunState {
@@ -89,7 +89,7 @@ impl RunState {
             clock: Nanos::ZERO,
             extra: None,
             has_begun: false,
-            last_check: (Nanos::ZERO, 0),
+            standstill: StandstillWatch::default(),
             stood_still: None,
         }
     }

@@ -55,6 +55,8 @@ impl Simulation {
             either!(built, device => state.discard_warm_up(device));
         }
         let is_beyond = state.is_beyond_last_completion();
+        // Commands may still be in flight where time no longer passes.
+        let is_cut = state.stood_still.is_some();
         let recorder = state.recorder;
         let kept = state.requests.map(|requests| requests.finish(rows)).unwrap_or_default();
         let drives = either!(built, device => device.as_drives());
@@ -63,7 +65,7 @@ impl Simulation {
             measured = measured.with_controller(&drives, recorder.end, recorder.span());
         }
         // Before `finish`: what an array does after the host's end does not count.
-        if is_beyond || ending == RunEnding::Stopped && has_begun {
+        if is_beyond || is_cut || ending == RunEnding::Stopped && has_begun {
             measured.cut_off();
         }
         let timed = scenario.run.timing == TimingMode::Full;

@@ -9,7 +9,7 @@ use crate::drives::AsDriveSet;
 use crate::error::EngineError;
 use crate::progress::OnProgress;
 use crate::requests::OnRows;
-use crate::run::{ExtraRequest, LegGoal, LegRunner, RunEnding, RunState};
+use crate::run::{ExtraRequest, LegGoal, LegRunner, RunEnding, RunState, Standstill};
 use crate::simulated_device::SimulatedDevice;
 use outlast_device::Command;
 use outlast_media::{ConfigError, FaultSpec};
@@ -181,7 +181,7 @@ impl Simulation {
         let Self { scenario, built, workload, .. } = self;
         let leg = RunLeg { scenario, workload, state, goal: *goal, action };
         let (state, outcome) = either!(built, device => leg.run_on(device, progress, rows));
-        let stood_still = state.stood_still;
+        let stood_still = state.stood_still.as_ref().map(Standstill::note);
         current_run.state = Some(state);
         current_run.cost.cpu += watch.cpu_s();
         current_run.cost.wall += watch.wall_s();
@@ -189,12 +189,7 @@ impl Simulation {
         match outcome {
             Ok(ending) => {
                 current_run.ending = ending;
-                if let Some(at) = stood_still {
-                    current_run.by_hand.push(format!(
-                        "The run ended at {:.6} s: the array has failed and answers at once, so that time no longer passed.",
-                        at.as_secs_f64()
-                    ));
-                }
+                current_run.by_hand.extend(stood_still);
             }
             // A refused intervention leaves the run as it was.
             Err(EngineError::Refused(_)) => {}

@@ -46,7 +46,7 @@ pub struct ArraySummary {
     pub sectors_repaired: u64,
     /// Host reads of which at least a part was computed from redundancy.
     pub degraded_reads: u64,
-    /// Bytes of the host's data that are lost and have not been written since.
+    /// Bytes of the host's data that the array gave up and that have not been written since; without those on members that are missing.
     pub lost_bytes: u64,
     /// Sectors that members cannot write, at the end.
     pub bad_sectors: u64,

@@ -31,23 +31,21 @@ pub(super) fn tear(
     service.main_device().apply(now, &DeviceInput::Tear(tear)).map_err(|refused| refused.to_string())
 }
 
-/// Switches the power; a loss closes the connections of all clients.
+/// Switches the power, which returns at `back`; a loss closes the connections of all clients.
 pub(super) fn switch(
     service: &mut DeviceService,
     clients: &mut ClientSessions,
     action: PowerAction,
-    span: Option<Nanos>,
+    back: Option<Nanos>,
     force: bool,
 ) -> Result<Value, String> {
     let now = service.now;
-    let (power, back) = match (action, span) {
+    let (power, back) = match (action, back) {
         (PowerAction::On, Some(_)) => return Err("`for` is for cut and off only".to_owned()),
         (PowerAction::On, None) => (PowerChange::On { force }, None),
         (PowerAction::Cut, None) => (PowerChange::Cut { force }, None),
         (PowerAction::Off, None) => (PowerChange::Off, None),
-        (PowerAction::Cut | PowerAction::Off, Some(span)) => {
-            (PowerChange::Off, Some(Nanos(now.0.saturating_add(span.0))))
-        }
+        (PowerAction::Cut | PowerAction::Off, Some(back)) => (PowerChange::Off, Some(back)),
     };
     let done = service.change_power(now, power).map_err(|refused| refused.to_string());
     if !matches!(action, PowerAction::On) {

@@ -74,7 +74,10 @@ pub(super) fn lba_status(
         length => length.unwrap_or(u64::MAX),
     };
     let capacity = device.member_capacity().max(device.identify().capacity).0;
-    let sectors = length.min(capacity.saturating_sub(offset)) / SECTOR_BYTES;
+    if offset > capacity {
+        return Err(format!("offset = {offset}: must be at most {capacity}, the bytes there are"));
+    }
+    let sectors = length.min(capacity - offset) / SECTOR_BYTES;
     let runs = device.lba_status(column, Lba(offset / SECTOR_BYTES), sectors);
     let runs = runs.ok_or_else(|| format!("device = {column}: there is no such drive"))?;
     let bytes = |run: &LbaRun| {

@@ -2,12 +2,35 @@
 
 use super::{RefusedInput, ServedDevice};
 use outlast_device::{Completion, Device};
+use outlast_engine::DRAIN_TIME;
 use outlast_units::Nanos;
 
+/// Time before the horizon at which a server ends whose clock has run on by itself: early enough for its shutdown.
+const END_TIME: Nanos = Nanos::secs(86_400 / 2);
+/// Time before the horizon in which nothing at all is done any more. Restored state needs an hour of it.
+const STANDSTILL: Nanos = Nanos::secs(86_400 / 4);
+
 impl ServedDevice {
-    /// Does everything that is due up to and including `now`, and appends completions in order of time.
+    /// Latest time to which a user may move the clock: a whole number of days, and at least one before the horizon of events.
+    pub fn latest(&self) -> Nanos {
+        let latest = self.service.latest().saturating_sub(DRAIN_TIME);
+        latest.saturating_sub(Nanos(latest.0 % DRAIN_TIME.0))
+    }
+
+    /// Time from which on the device is served no longer.
+    pub(crate) fn end_of_service(&self) -> Nanos {
+        self.service.latest().saturating_sub(END_TIME)
+    }
+
+    /// Latest time that the device can be given.
+    pub(crate) fn standstill(&self) -> Nanos {
+        self.service.latest().saturating_sub(STANDSTILL)
+    }
+
+    /// Does everything that is due up to and including `now`, and appends completions in order of time. Beyond the time that the device can be given,
+    /// it stands still.
     pub fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        if self.advance_to(now).is_err() {
+        if self.advance_to(now.min(self.standstill())).is_err() {
             return;
         }
         completions.append(&mut self.ready);
@@ -18,7 +41,7 @@ impl ServedDevice {
     /// reached. The device must have power.
     pub fn advance_to_completion(&mut self, limit: Nanos, completions: &mut Vec<Completion>) -> Nanos {
         if self.ready.is_empty() {
-            let at = self.service.advance_to_completion(limit.min(self.latest()), &mut self.ready);
+            let at = self.service.advance_to_completion(limit.min(self.standstill()), &mut self.ready);
             self.now = self.now.max(at);
             self.end_tags(0);
         }
@@ -38,9 +61,8 @@ impl ServedDevice {
 
     /// Does everything that is due by `now`; returns the new time, which is never before the latest one.
     pub(super) fn advance_to(&mut self, now: Nanos) -> Result<Nanos, RefusedInput> {
-        let latest = self.service.latest();
-        if now > latest {
-            return Err(RefusedInput::BeyondHorizon { now, latest });
+        if now > self.standstill() {
+            return Err(RefusedInput::BeyondHorizon { now, latest: self.latest() });
         }
         // Time never goes back, even if a caller's clock does.
         self.now = self.now.max(now);

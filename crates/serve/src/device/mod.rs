@@ -156,11 +156,6 @@ impl ServedDevice {
         self.now
     }
 
-    /// Latest time that the device can be given.
-    pub fn latest(&self) -> Nanos {
-        self.service.latest()
-    }
-
     /// An independent copy, with the commands under way. Contents are shared until one of the two changes them, so the cost is mostly that of
     /// copying the tables.
     #[must_use]

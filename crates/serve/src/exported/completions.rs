@@ -70,7 +70,7 @@ impl ExportedDevice {
             Outcome::Ok => self.reply_to_success(now, completion, pending, replies),
             // Power has failed, and with it the sessions were closed: nobody is left to reply to.
             Outcome::Aborted => {
-                self.drop_zeroing(purpose);
+                self.drop_rest(purpose);
                 None
             }
             Outcome::MediumError => {
@@ -95,15 +95,17 @@ impl ExportedDevice {
             }
         };
         if let Some(reply) = reply {
-            self.drop_zeroing(purpose);
+            self.drop_rest(purpose);
             replies.push((origin, reply));
         }
     }
 
-    /// Drops the remaining commands of a request that has ended, if it is a trim or zeroes.
-    pub(super) fn drop_zeroing(&mut self, purpose: CommandPurpose) {
-        if let CommandPurpose::Zeroing(index) = purpose {
-            self.zeroings.remove(index);
+    /// Drops the remaining commands of a request that has ended, if it may have more than one.
+    pub(super) fn drop_rest(&mut self, purpose: CommandPurpose) {
+        match purpose {
+            CommandPurpose::Zeroing(index) => drop(self.zeroings.remove(index)),
+            CommandPurpose::ReadAcross(index) => drop(self.zone_reads.remove(index)),
+            _ => {}
         }
     }
 
@@ -119,6 +121,16 @@ impl ExportedDevice {
             CommandPurpose::Read | CommandPurpose::MemberRead => {
                 let data = self.device.take_data(completion.tag);
                 Some(BlockReply::Data(data.expect("a device in service keeps bytes")))
+            }
+            CommandPurpose::ReadAcross(index) => {
+                let data = self.device.take_data(completion.tag);
+                let reads = self.zone_reads.get_mut(index)?;
+                reads.add(&data.expect("a device in service keeps bytes"));
+                let Some(command) = reads.next() else {
+                    return self.zone_reads.remove(index).map(|reads| BlockReply::Data(reads.into_data()));
+                };
+                self.submit(now, pending.origin, pending.purpose, command, &[], replies);
+                None
             }
             CommandPurpose::LbaStatus => {
                 // A device that knows of nothing has nothing to be written again.

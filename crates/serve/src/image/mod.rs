@@ -224,7 +224,7 @@ impl InputRecorder for DeviceImage {
 fn finish(device: &mut ServedDevice, now: Nanos) -> Nanos {
     replay::catch_up(device, now);
     while device.in_flight() > 0
-        && let Some(at) = device.next_deadline().filter(|&at| at <= device.latest())
+        && let Some(at) = device.next_deadline().filter(|&at| at <= device.standstill())
     {
         replay::catch_up(device, at);
     }

@@ -99,6 +99,14 @@ pub(crate) struct SocketPoller {
 
 /// Most events of one wait; others follow with the next.
 const EVENTS: usize = 128;
+/// Longest wait. Some systems count milliseconds in 31 bits, which a host can exceed: the keep-alive time-out of `NVMe` has 32. Waking early is harmless.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
+/// A time for the system, which takes no seconds beyond those of 63 bits.
+fn timespec(time: Duration) -> Timespec {
+    let tv_sec = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec, tv_nsec: i64::from(time.subsec_nanos()) }
+}
 
 impl SocketPoller {
     pub(crate) fn new() -> io::Result<Self> {
@@ -144,23 +152,18 @@ impl SocketPoller {
         }
         // A time of zero would stop the timer.
         let value = at.map_or(Duration::ZERO, |at| at.max(Duration::from_nanos(1)));
-        let value =
-            Timespec { tv_sec: value.as_secs().cast_signed(), tv_nsec: i64::from(value.subsec_nanos()) };
         let never = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let spec = Itimerspec { it_interval: never, it_value: value };
+        let spec = Itimerspec { it_interval: never, it_value: timespec(value) };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec)?;
         self.armed = at;
         Ok(())
     }
 
-    /// Waits until a source is ready or `timeout` has passed, without limit for `None`.
+    /// Waits until a source is ready or `timeout` has passed, without limit for `None`. A long wait may end early, with nothing ready.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<ReadySource>) -> io::Result<()> {
         ready.clear();
         let mut events = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().cast_signed(),
-            tv_nsec: i64::from(timeout.subsec_nanos()),
-        });
+        let timeout = timeout.map(|timeout| timespec(timeout.min(LONGEST_WAIT)));
         let events = match epoll::wait(&self.epoll, &mut events[..], timeout.as_ref()) {
             Ok((events, _)) => events,
             Err(rustix::io::Errno::INTR) => return Ok(()),
@@ -223,6 +226,29 @@ mod tests {
         poller.arm(None).unwrap();
         poller.wait(Some(Duration::from_millis(30)), &mut ready).unwrap();
         assert!(ready.is_empty(), "{ready:?}");
+    }
+
+    #[test]
+    fn no_time_out_and_no_deadline_is_too_long() {
+        let mut poller = SocketPoller::new().unwrap();
+        let keep_alive = Duration::from_millis(2 * u64::from(u32::MAX));
+        for long in
+            [Duration::from_millis(1 << 31), keep_alive, Duration::from_nanos(u64::MAX), Duration::MAX]
+        {
+            // The waker ends the wait at once.
+            poller.waker().wake();
+            let mut ready = Vec::new();
+            poller.wait(Some(long), &mut ready).unwrap();
+            assert_eq!(
+                ready.iter().map(|one| one.source).collect::<Vec<_>>(),
+                [WakeSource::Waker],
+                "{long:?}"
+            );
+            // A timer set so far ahead does not fire.
+            poller.arm(Some(long)).unwrap();
+            poller.wait(Some(Duration::from_millis(5)), &mut ready).unwrap();
+            assert!(ready.is_empty() || long < now(), "{long:?}: {ready:?}");
+        }
     }
 
     #[test]

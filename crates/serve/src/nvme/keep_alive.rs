@@ -201,3 +201,18 @@ fn a_time_out_that_is_set_later_counts_from_then_on() {
     assert!((before + 2 * KEEP_ALIVE..=monotonic() + 2 * KEEP_ALIVE).contains(&next.unwrap()));
     assert_eq!(turns.clients.clients(), 1);
 }
+
+#[test]
+fn the_longest_time_out_of_a_host_ends_no_server() {
+    let longest = Duration::from_millis(u32::MAX.into());
+    let (mut turns, mut host) = connected(longest);
+    let now = monotonic();
+    let next = turns.clients.enforce_limits(now, &turns.poller).unwrap().unwrap();
+    assert!(next > now + Duration::from_hours(24 * 99), "two times forty-nine days");
+    // The loop waits until then: for the host, which says something now.
+    host.write_all(&[0x04, 0, 72, 0]).unwrap();
+    let mut ready = Vec::new();
+    turns.poller.wait(Some(next.saturating_sub(now)), &mut ready).unwrap();
+    assert_eq!(ready.len(), 1);
+    assert_eq!(turns.clients.clients(), 1, "it still has its controller");
+}

@@ -13,6 +13,7 @@ use super::zones::{
 use super::{NvmeServer, config};
 use crate::initiator::{LinkWishes, WireCommand};
 use crate::support::bytes;
+use crate::support::client::{Client, READ};
 
 /// Random commands on a few zones beside a list of what each holds; power fails now and then.
 #[test]
@@ -132,6 +133,41 @@ fn an_image_keeps_zones_whether_its_server_ended_or_was_killed() {
         drop(io);
         end(&served);
         std::fs::rename(&image, kept.join(format!("{from} again"))).unwrap();
+    }
+}
+
+#[test]
+fn reads_over_nbd_know_no_zones_and_those_of_nvme_end_with_them() {
+    let served = NvmeServer::new(ZONED);
+    let (_admin, mut io) = links(&served, LinkWishes::default());
+    // Whole zones, a part of one, and nothing.
+    let mut image = vec![0; 5 * SIZE as usize * 4096];
+    for (zone, blocks) in [(0, CAPACITY), (1, CAPACITY), (2, 3)] {
+        for at in 0..blocks {
+            let data = bytes(8, zone * SIZE + at);
+            let from = (zone * SIZE + at) as usize * 4096;
+            image[from..from + 4096].copy_from_slice(&data);
+            io.run(WireCommand::append(zone * SIZE, data)).unwrap();
+        }
+    }
+    assert_eq!(io.run(WireCommand::read_long(SIZE - 1, 2)).unwrap_err(), 0x1B8, "Zone Boundary Error");
+    let mut nbd = Client::open(&served.folder.path().join("nbd"), "drive");
+    let zone = SIZE as usize * 4096;
+    let ranges = [
+        (zone - 4096, 8192),
+        (zone - 512, 1024),
+        (512, 3 * zone),
+        (0, image.len()),
+        (zone, zone),
+        (2 * zone, 2 * zone),
+    ];
+    // All at the same time, as copying programs do.
+    let asked = ranges.map(|(from, length)| nbd.ask(READ, 0, from as u64, length as u32, &[]));
+    nbd.drain();
+    for ((from, length), cookie) in ranges.into_iter().zip(asked) {
+        let (error, data) = nbd.answers.remove(&cookie).unwrap();
+        assert_eq!(error, 0, "{length} bytes from {from} on");
+        assert!(data == image[from..from + length], "{length} bytes from {from} on");
     }
 }
 

@@ -21,8 +21,8 @@ macro_rules! scrub_policies {
             /// Cost and benefit (HRM, section 5): a superblock is moved when its re-reads since its erasure, for each unit that would have
             /// to be moved, reach this; the one with the most first.
             rereads_per_unit: f64, above_zero => rereads::Rereads, Rereads = "rereads";
-            /// Patrol read: every program unit is read once in this time, and a superblock is moved when a codeword has more wrong bits than
-            /// `patrol_errors`.
+            /// Patrol read: every program unit of full superblocks is read once in this time, and a superblock is moved when a codeword has more
+            /// wrong bits than `patrol_errors`.
             patrol: Nanos, at_least_a_second => patrol::Patrol, Patrol = "patrol";
             /// Interval at which your own policy (`policies.scrub`) is asked which superblocks to move. Default: 10 ms, if there is one.
             own: Nanos, at_least_a_microsecond => own::Asked, Own = "own";

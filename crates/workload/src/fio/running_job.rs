@@ -120,6 +120,11 @@ impl RunningJob {
         self.flow_requests
     }
 
+    /// Bytes of the requests that it has issued.
+    pub(super) fn issued_bytes(&self) -> u64 {
+        self.issue_bytes
+    }
+
     /// True if its runtime ends it, whatever happens.
     pub(super) fn ends_by_time(&self) -> bool {
         self.plan.runtime != 0 && !self.ramping

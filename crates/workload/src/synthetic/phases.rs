@@ -257,4 +257,8 @@ impl RequestSource for SyntheticSource {
         let part = self.current.progress()?;
         Some((self.index as f64 + part) / self.plans.len() as f64)
     }
+
+    fn is_in_last_phase(&self) -> bool {
+        self.index + 1 >= self.plans.len()
+    }
 }

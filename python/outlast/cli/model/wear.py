@@ -22,6 +22,8 @@ from outlast.cli.model.options import (
 )
 from outlast.cli.model.sheet import Curve, Sheet, short
 
+LEAST_YEARS, MOST_YEARS = 1e-6, 1e6
+"""Years over which drive writes per day are counted: from half a minute on."""
 SPARE_HELP = "Spare factor, physical over user space minus 1, parity not yet taken off."
 
 
@@ -71,8 +73,9 @@ def lifetime_command(
 
     from outlast import models
 
-    if not years > 0:
-        raise click.UsageError(f"--years = {years:g}: must be above 0", click.get_current_context())
+    if not LEAST_YEARS <= years <= MOST_YEARS:
+        limit = f"must be between {LEAST_YEARS:g} and {MOST_YEARS:g}"
+        raise click.UsageError(f"--years = {years:g}: {limit}", click.get_current_context())
     check_chip(chip, (1000.0, 10_000.0))
     check_stripe(parities)
     measured = paired("--waf", waf, len(parities)) if waf else [None] * len(parities)

@@ -32,10 +32,17 @@ def fit(
     Simulates in `jobs` processes and keeps every run in `points`; `tell` is told the stage, and how many of its runs
     are done.
     """
+    from outlast.errors import ScenarioError
     from outlast.products.fit.engine import fit as fitted
     from outlast.products.fit.measured import read
+    from outlast.products.fit.rows import MeasuredError
     from outlast.products.fit.runs import Runs
 
     measured = read(file)
-    with Runs(Path(points), jobs, tell) as runs:
-        return fitted(measured, runs)
+    try:
+        with Runs(Path(points), jobs, tell) as runs:
+            return fitted(measured, runs)
+    except MeasuredError:
+        raise
+    except ScenarioError as error:
+        raise MeasuredError(f"{measured.source}: the drive that is fitted cannot be simulated: {error}") from error

@@ -105,6 +105,7 @@ def _fit(
     from outlast.cli.progress import RunProgress
     from outlast.output import check_file, write_file
     from outlast.products.fit import fit
+    from outlast.products.fit.check import check_preset
     from outlast.products.fit.page import page
     from outlast.products.fit.preset import to_toml
     from outlast.products.fit.record import to_dict
@@ -121,7 +122,9 @@ def _fit(
                 bar.count(stage, done, wanted)
 
         done = fit(file, jobs=jobs or os.cpu_count() or 1, points=points, tell=tell)
-    write_file(out, hint() + to_toml(done))
+    preset = to_toml(done)
+    check_preset(done, preset)
+    write_file(out, hint() + preset)
     write_file(page_file, page(done))
     if as_json:
         print_json(to_dict(done, out, page_file))

@@ -40,7 +40,10 @@ def from_report(file: Path, capacity: float, noise: Noise, counted: Mapping[str,
                 f"{place}: ran beside {names}; each job that measures needs stonewall, except the first"
             )
         # With group_reporting, which has no value either, one entry stands for all the jobs of a name.
-        load = _load(place, options, capacity, is_sum=entries[name] == 1)
+        try:
+            load = _load(place, options, capacity, is_sum=entries[name] == 1)
+        except (ValueError, OverflowError) as error:
+            raise MeasuredError(f"{place}: job options: {error}") from error
         rows.append(Row(place, load, _figures(place, job, load, noise, counted.get(name)), None))
     return rows
 
@@ -163,7 +166,8 @@ def _figures(place: str, job: Mapping[str, Any], load: Load, noise: Noise, waf: 
     if load.rate is None or total < KEEPS_UP * load.rate:
         figures["iops"] = Figure(total, noise.iops)
     if waf is not None:
-        if not isinstance(waf, (int, float)) or waf < 1:
-            raise MeasuredError(f"{place}: waf = {waf}: must be a number of at least 1")
+        if isinstance(waf, bool) or not isinstance(waf, (int, float)) or not 1 <= waf <= table.MOST_WAF:
+            limit = f"must be a number of at least 1, and at most {table.MOST_WAF}"
+            raise MeasuredError(f"{place}: waf = {waf}: {limit}")
         figures["waf"] = Figure(float(waf), noise.waf)
     return figures

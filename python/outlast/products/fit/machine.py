@@ -10,7 +10,7 @@ from outlast.products.fit import rates
 from outlast.products.fit.choices import PACINGS
 from outlast.products.fit.measured import Measured
 from outlast.products.fit.parameters import BY_NAME, Theta, time
-from outlast.products.fit.rows import Load, Row
+from outlast.products.fit.rows import Load, MeasuredError, Row
 from outlast.products.fit.table import RATES, TIMES, from_size, quantity
 
 ASSUMED: dict[str, tuple[Any, str]] = {
@@ -245,6 +245,8 @@ class Machine:
             place = nested
             for part in path:
                 place = place.setdefault(part, {})
+                if not isinstance(place, dict):
+                    raise MeasuredError(f'{self.measured.source}: known: "{part}" in {name}: must be a table')
             place[last] = value
         return nested
 

@@ -12,6 +12,7 @@ from typing import Any
 from outlast import foreign
 from outlast.inputs import is_stream, read_stream
 from outlast.products.fit import fio, table
+from outlast.products.fit.known import check_known
 from outlast.products.fit.rows import Figure, MeasuredError, Noise, Row, check_worn_in
 
 KEYS = ("name", "capacity", "csv", "fio", "row", "sheet", "known", "noise", "waf")
@@ -100,8 +101,15 @@ def _rows(source: str, said: Mapping[str, Any], folder: Path, capacity: float, n
     for file in _names(source, said, "csv", folder):
         rows += table.from_csv(str(file), _content(file), noise)
     counted = _table(source, "waf", said.get("waf", {}))
+    jobs: set[str] = set()
     for file in _names(source, said, "fio", folder):
-        rows += fio.from_report(file, capacity, noise, counted)
+        own = fio.from_report(file, capacity, noise, counted)
+        jobs |= {row.place.removeprefix(f"{file}, job ") for row in own}
+        rows += own
+    for name, value in counted.items():
+        if name not in jobs:
+            there = f"there are {', '.join(sorted(jobs))}" if jobs else "fio names no report"
+            raise MeasuredError(f"{source}: waf.{name} = {value}: no job that measures has this name; {there}")
     listed = said.get("row", [])
     if not isinstance(listed, list):
         raise MeasuredError(f"{source}: row = {listed!r}: must be a list of tables, [[row]]")
@@ -189,4 +197,5 @@ def _dotted_settings(source: str, said: Mapping[str, Any]) -> dict[str, Any]:
             raise MeasuredError(
                 f'{source}: known."{name}": must be a setting of the drive, such as "device.geometry.channels"'
             )
+        check_known(f'{source}: known."{name}"', name, found[name])
     return found

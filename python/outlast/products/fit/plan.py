@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outlast.errors import ScenarioError
+from outlast.printable import printable
 from outlast.products.fit.guide import readme
 from outlast.products.fit.table import from_size
 
@@ -45,6 +46,10 @@ def jobs(target: str, *, seconds: float = 60.0, size: str | None = None, seed: i
     """The job files for a device, or for a file of `size`."""
     if size is None and not target.startswith("/dev/"):
         raise ScenarioError(f"{target}: not a device; give the maximum size of the file with --size")
+    if printable(target, keep="") != target:
+        raise ScenarioError(f"--plan {target!a}: must be one line without control characters, as a job file has it")
+    if size is not None and from_size("--size", size) < BURSTS[-1] << 20:
+        raise ScenarioError(f"--size = {size}: must be at least {BURSTS[-1]}MiB, as much as the longest burst writes")
     maker = _Maker(target, seconds, size, seed)
     plan = [maker.fill(100), maker.reads(), maker.floor(), maker.sequential()]
     for fill in FILLS:

@@ -42,6 +42,8 @@ RATES = {
     "gib/s": float(1 << 30),
 }
 COUNTS = {"": 1.0, "k": 1e3}
+MOST_WAF = 1000
+"""Write amplification at most; drives with hardly any spare space have some tens."""
 _QUANTITY = re.compile(r"([-+]?[\d_]*\.?\d+(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/%]*)")
 _LATENCY = re.compile(r"(?:(read|write|r|w)_?)?(p\d{1,2}(?:[._]\d+)?|mean|avg)(?:_(ns|us|ms|s))?")
 PLAIN = (
@@ -58,6 +60,8 @@ def from_csv(name: str, text: str, noise: Noise) -> list[Row]:
     header = _cells(f"{name}, line {lines[0][0]}", lines[0][1])
     for column in header:
         _check_column(column, f"{name}, line {lines[0][0]}")
+        if header.count(column) > 1:
+            raise MeasuredError(f"{name}, line {lines[0][0]}: {column}: the header has it {header.count(column)} times")
     rows = []
     for number, line in lines[1:]:
         place = f"{name}, line {number}"
@@ -102,8 +106,8 @@ def from_fields(place: str, said: Mapping[str, Any], noise: Noise) -> Row:
         figures["iops"] = Figure(rate, noise.iops)
     waf = fields.number("waf", COUNTS)
     if waf is not None:
-        if waf < 1:
-            raise MeasuredError(f"{place}: waf = {waf:g}: must be at least 1")
+        if not 1 <= waf <= MOST_WAF:
+            raise MeasuredError(f"{place}: waf = {waf:g}: must be at least 1, and at most {MOST_WAF}")
         rounding = fields.rounding("waf") / waf
         figures["waf"] = Figure(waf, math.hypot(noise.waf, rounding))
     figures |= _latencies(fields, load, rate, noise)
@@ -127,7 +131,11 @@ def _load(fields: _Fields) -> Load:
         raise MeasuredError(f"{fields.place}: workload = {workload}: unknown; {hint}")
     workload, kind = ALIASES.get(name, (name, "uniform"))
     sequential = workload in ("read", "write")
-    block = fields.number("block", SIZES) or (_size_in(more) if more else None) or (131072 if sequential else 4096)
+    block = (
+        fields.number("block", SIZES)
+        or (_size_in(fields.place, more) if more else None)
+        or (131072 if sequential else 4096)
+    )
     user = fields.number("user_bytes", SIZES)
     for column, scale in (("user_gib", 1 << 30), ("user_gb", 10**9)):
         given = fields.number(column, COUNTS)
@@ -147,9 +155,9 @@ def _load(fields: _Fields) -> Load:
     )
 
 
-def _size_in(words: list[str]) -> float | None:
+def _size_in(place: str, words: list[str]) -> float | None:
     found = _QUANTITY.fullmatch(words[0])
-    return float(found[1]) * SIZES[found[2].lower()] if found and found[2].lower() in SIZES else None
+    return quantity(f"{place}: workload", words[0], SIZES) if found and found[2].lower() in SIZES else None
 
 
 def _read_percent(fields: _Fields, workload: str) -> float:
@@ -165,7 +173,9 @@ def _skew(fields: _Fields, kind: str) -> Skew:
     said = (fields.text("skew") or "").split()
     if said:
         kind = said[0]
-    parameter = float(said[1]) if len(said) > 1 else fields.number("parameter", COUNTS)
+    parameter = fields.number("parameter", COUNTS)
+    if len(said) > 1:
+        parameter = quantity(f"{fields.place}: skew", said[1], COUNTS)
     if kind not in ("uniform", "two-zone", "zipf"):
         raise MeasuredError(f"{fields.place}: skew = {kind}: unknown; there are uniform, two-zone and zipf")
     if kind == "uniform":
@@ -251,14 +261,12 @@ class _Fields:
 
 def from_size(place: str, value: Any) -> float:
     """A number of bytes, such as "800GB"."""
-    fields = _Fields(place.rpartition(": ")[0], {place.rpartition(": ")[2]: value})
-    found = fields.number(place.rpartition(": ")[2], SIZES)
-    assert found is not None
-    return found
+    return quantity(place, value, SIZES)
 
 
 def quantity(place: str, value: Any, units: Mapping[str, float]) -> float:
-    """A number with its unit, above 0."""
-    found = _Fields(place, {"value": value}).number("value", units)
+    """A number with its unit, above 0. `place` ends with the name of the field."""
+    where, _, name = place.rpartition(": ")
+    found = _Fields(where, {name: value}).number(name, units)
     assert found is not None
     return found

@@ -18,6 +18,12 @@ from outlast.products.imports.xml import read_bytes
 SELECTOR = "BASE_SSD"
 DEEPEST = 32
 """Definitions and parentheses within each other."""
+MOST_BITS = 4096
+"""Bits of the numerator and of the denominator of a number, at most: no drive has figures of more than 64."""
+MOST_READ = 1 << 16
+"""Characters that are read for one definition, at most, those of the definitions that it names included."""
+MOST_BASES = 64
+"""Models of drives in a header; NVMeVirt's has some ten."""
 _SCALES = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 ENUMERATIONS = {
     **{name: value for value, name in enumerate(("SSD_TYPE_NVM", "SSD_TYPE_CONV", "SSD_TYPE_ZNS", "SSD_TYPE_KV"))},
@@ -37,6 +43,8 @@ class Definitions:
     base: str
     _values: dict[str, Place]
     _asked: set[str] = field(default_factory=set)
+    _read: int = 0
+    """Characters that were read for the definition that is asked for."""
 
     @classmethod
     def read(cls, file: Path, base: str | None) -> Definitions:
@@ -46,12 +54,19 @@ class Definitions:
         bases = list(dict.fromkeys(found[1] for line in lines if "if" in line and (found := _CONDITION.search(line))))
         if not bases:
             raise ScenarioError(f"{file}: no #if ({SELECTOR} == ...): not NVMeVirt's ssd_config.h")
+        if len(bases) > MOST_BASES:
+            raise ScenarioError(f"{file}: models that {SELECTOR} selects = {len(bases)}: must be at most {MOST_BASES}")
         if base is not None and base not in bases:
             raise ScenarioError(f"{file}: --base {base}: must be one of {', '.join(bases)}")
         tried = [base] if base is not None else bases
-        models = [cls(str(file), each, _holding(str(file), lines, each)) for each in tried]
-        usual = (each for each in models if each._values.get("NS_SSD_TYPE_0", Place("", 0)).text == "SSD_TYPE_CONV")
-        return next(usual, models[0])
+        first = None
+        for each in tried:
+            model = cls(str(file), each, _holding(str(file), lines, each))
+            if model._values.get("NS_SSD_TYPE_0", Place("", 0)).text == "SSD_TYPE_CONV":
+                return model
+            first = first or model
+        assert first is not None  # there is a base
+        return first
 
     def text(self, name: str) -> str:
         """A definition as written."""
@@ -80,6 +95,7 @@ class Definitions:
         self._asked.add(name)
         if name not in self._values:
             raise ScenarioError(f"{self.file}: {name} is not defined for {self.base}")
+        self._read = 0
         value = self._value(name, 0)
         if not least <= value <= most:
             raise self._wrong(name, f"must be from {least:g} to {most:g}")
@@ -94,10 +110,21 @@ class Definitions:
             return Fraction(ENUMERATIONS[name])
         if name not in self._values or depth > DEEPEST:
             raise ValueError(f"{name} is not defined, or by itself")
+        text = self._values[name].text
         try:
-            return _Expression(self, self._values[name].text, depth).all()
+            # Definitions that each name another twice would be read without end.
+            self._read += 1 + len(text)
+            if self._read > MOST_READ:
+                raise ValueError("too much to read")
+            return _Expression(self, text, depth).all()
         except (ValueError, ZeroDivisionError, IndexError) as error:
             raise self._wrong(name, "is no number that can be computed") from error
+
+
+def _bounded(value: Fraction) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise ValueError("beyond any number of a drive")
+    return value
 
 
 class _Expression:
@@ -131,7 +158,7 @@ class _Expression:
             by = self._sum()
             if not 0 <= by <= 40:
                 raise ValueError("shift")
-            value *= 1 << int(by)
+            value = _bounded(value * (1 << int(by)))
         return value
 
     def _sum(self) -> Fraction:
@@ -139,7 +166,7 @@ class _Expression:
         while (sign := self._sign()) in ("+", "-") and sign:
             self._at += 1
             other = self._product()
-            value = value + other if sign == "+" else value - other
+            value = _bounded(value + other if sign == "+" else value - other)
         return value
 
     def _product(self) -> Fraction:
@@ -147,7 +174,7 @@ class _Expression:
         while (sign := self._sign()) in ("*", "/") and sign:
             self._at += 1
             other = self._atom()
-            value = value * other if sign == "*" else value / other
+            value = _bounded(value * other if sign == "*" else value / other)
         return value
 
     def _atom(self) -> Fraction:
@@ -158,7 +185,7 @@ class _Expression:
             raise ValueError("too deep")
         try:
             if number:
-                return Fraction(number)
+                return _bounded(Fraction(number))
             if sign == "(":
                 value = self._shift()
                 if self._sign() != ")":
@@ -168,7 +195,7 @@ class _Expression:
             if sign == "-":
                 return -self._atom()
             if name in _SCALES:
-                return self._atom() * _SCALES[name]
+                return _bounded(self._atom() * _SCALES[name])
             return self._of._value(name, self._depth)
         finally:
             self._depth -= 1

@@ -127,7 +127,9 @@ class Journal:
             self._read()
 
     def _check_folder(self) -> None:
-        if self.folder.is_symlink() or (self.folder.exists() and not self.folder.is_dir()):
+        if self.folder.is_symlink():
+            raise TortureError(f"{self.folder}: is a symbolic link; name the folder itself")
+        if self.folder.exists() and not self.folder.is_dir():
             raise TortureError(f"{self.folder}: not a folder")
         try:
             names = sorted(path.name for path in self.folder.iterdir()) if self.folder.is_dir() else []

@@ -41,4 +41,20 @@ impl FioJobs {
             .zip(&self.states)
             .all(|(job, state)| !matches!(state, JobState::Running(_)) || job.plan.is_endless())
     }
+
+    /// Work of the jobs that amounts of data end: how many have ended, and the bytes that the running ones have issued. Where it does not grow
+    /// although others issue, these jobs wait for time.
+    pub fn work_of_counted(&self) -> (u64, u64) {
+        let (mut ended, mut bytes) = (0, 0u64);
+        for (job, state) in self.jobs.iter().zip(&self.states) {
+            match state {
+                JobState::Running(thread) if !job.plan.is_endless() => {
+                    bytes = bytes.wrapping_add(thread.issued_bytes());
+                }
+                JobState::NotBegun | JobState::Running(_) => {}
+                JobState::Ended => ended += 1,
+            }
+        }
+        (ended, bytes)
+    }
 }

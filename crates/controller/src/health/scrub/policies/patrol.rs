@@ -5,7 +5,8 @@ use outlast_units::{Nanos, Pu, SuperblockId};
 
 #[derive(Clone, Copy, Debug, outlast_persist::Persist)]
 pub(super) struct Patrol {
-    /// In which every program unit is read once.
+    /// In which every program unit has its turn once, whether there is something to read or not: a drive that holds less is read as
+    /// often, and not faster.
     #[persist(fixed)]
     period: Nanos,
     next: Nanos,
@@ -30,27 +31,32 @@ impl Policy for Patrol {
         self.next
     }
 
-    /// Has the next program unit of a sealed superblock read, when it is time and the last one has been read.
+    /// Has the next program unit read, when it is time and the last one has been read. In the time of superblocks that are not sealed nothing is
+    /// read.
     fn tick(&mut self, view: &impl View, _move_it: impl FnMut(SuperblockId), patrol: &mut Option<Pu>) {
         if self.next > view.now() {
             return;
         }
         let per_superblock = view.pus_per_superblock();
         let pus = view.superblocks() * per_superblock;
-        self.next = view.now() + Nanos((self.period.0 / u64::from(pus)).max(1));
+        let turn = (self.period.0 / u64::from(pus)).max(1);
+        self.next = view.now() + Nanos(turn);
         if self.is_reading {
             return;
         }
-        let superblock = |pu: Pu| SuperblockId(pu.0 / per_superblock);
-        for _ in 0..view.superblocks() {
-            if view.is_sealed(superblock(self.pu)) {
-                break;
-            }
-            self.pu = Pu((superblock(self.pu).0 + 1) * per_superblock % pus);
+        let mut passed_over = 0;
+        while passed_over < pus && !view.is_sealed(SuperblockId(self.pu.0 / per_superblock)) {
+            let left = per_superblock - self.pu.0 % per_superblock;
+            self.pu = Pu((self.pu.0 + left) % pus);
+            passed_over += left;
+        }
+        if passed_over != 0 {
+            self.next = view.now() + Nanos(turn * u64::from(passed_over));
+            return;
         }
         let pu = self.pu;
         self.pu = Pu((pu.0 + 1) % pus);
-        if view.is_sealed(superblock(pu)) && !view.is_dead(pu) {
+        if !view.is_dead(pu) {
             self.is_reading = true;
             *patrol = Some(pu);
         }

@@ -1,0 +1,101 @@
+"""Values of Python as scenarios hold them: numbers, texts, lists and tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import reprlib
+from collections.abc import Mapping
+from datetime import timedelta
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from outlast.errors import OutlastError, ScenarioError
+from outlast.foreign import DEEPEST
+
+_HALF = re.compile("[\ud800-\udfff]")
+NO_NAME = re.compile("[\0\ud800-\udfff]")
+"""Characters that no name of a file has: the zero byte, and halves of surrogate pairs."""
+LONGEST_PLACE = 60
+"""Characters that are shown of the place of a value that is nested too deep."""
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 300
+
+
+def shown(value: Any) -> str:
+    """A value in a message: in one line that is not long, even of one that contains itself."""
+    return " ".join(_SHORT.repr(value).split())
+
+
+def path_of(value: Any, what: str, refused: type[OutlastError]) -> Path:
+    """The path that a caller gave; of a value that can be no path, `refused` says `what` is wanted."""
+    if not isinstance(value, (str, PathLike)) or isinstance(path := fspath(value), bytes):
+        raise refused(f"{shown(value)}: {what}")
+    if NO_NAME.search(path):
+        raise refused(f"{shown(path)}: cannot be read: no file has such a name")
+    return Path(path)
+
+
+def override_of(name: str, value: Any) -> tuple[str, str]:
+    """A setting and its value as `--set` takes them."""
+    text = override_text(plain(value, name))
+    if _HALF.search(name + text):
+        raise ScenarioError(f"overrides: {name!a} = {text[:300]!a}: half of a surrogate pair is no text")
+    return name, text
+
+
+def override_text(value: Any) -> str:
+    """A value as `--set` takes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml_text(item)}" for key, item in value.items()) + " }"
+    return _toml_text(value)
+
+
+def _toml_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return override_text(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_text(item) for item in value) + "]"
+    return json.dumps(value)
+
+
+def json_text(settings: Mapping[str, Any]) -> str:
+    """Settings as JSON; what JSON cannot hold is refused by name."""
+    return json.dumps(plain(settings), allow_nan=False)
+
+
+def plain(value: Any, name: str = "", *, room: int = DEEPEST) -> Any:
+    """The value as JSON can hold it: paths become texts, times theirs, numpy's scalars and arrays Python's.
+
+    `room`: how many lists and tables may be within each other.
+    """
+    if type(value) in (str, int, bool):
+        return value
+    if isinstance(value, (dict, Mapping, list, tuple)):
+        if room == 0:
+            raise ScenarioError(f"{name[:LONGEST_PLACE]}...: lists and tables within each other: {DEEPEST} at most")
+        if isinstance(value, (list, tuple)):
+            return [plain(item, f"{name}[{index}]", room=room - 1) for index, item in enumerate(value)]
+        return {
+            str(key): plain(item, f"{name}.{key}" if name else str(key), room=room - 1) for key, item in value.items()
+        }
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(microseconds=1)}us"
+    if hasattr(value, "tolist") and callable(value.tolist):
+        return plain(value.tolist(), name, room=room)  # a numpy scalar or array
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ScenarioError(f"{name or 'value'} = {value}: must be a finite number")
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    kind = type(value).__name__
+    raise ScenarioError(
+        f"{name or 'value'} = {shown(value)}: a {kind} cannot be a setting; give a number, a text, a list or a table"
+    )
