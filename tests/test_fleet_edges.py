@@ -236,6 +236,7 @@ def test_a_fleet_whose_crew_repairs_what_contagion_brings_is_counted() -> None:
         with pytest.raises(outlast.ScenarioError, match=f'study.engine = {asked}: must be "auto" or "crude"'):
             fleet.study(said | {"study": {"engine": asked}})
     # Without either of the two one group stands for all.
-    for without in ({"repair": said["repair"] | {"mode": "parallel"}}, {"contagion": []}):
+    withouts: list[dict[str, Any]] = [{"repair": said["repair"] | {"mode": "parallel"}}, {"contagion": []}]
+    for without in withouts:
         quick = {"study": said["study"] | {"relative_error": 0.5}}
         assert fleet.study(said | without | quick)["engine"]["losses"] == "splitting"

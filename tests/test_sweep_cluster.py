@@ -176,7 +176,12 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
     from outlast.points import cluster as clusters
 
     clients, start = list[Any](), distributed.Client.start
-    monkeypatch.setattr(distributed.Client, "start", lambda self, **more: clients.append(self) or start(self, **more))
+
+    def noted(self: Any, **more: Any) -> Any:
+        clients.append(self)
+        return start(self, **more)
+
+    monkeypatch.setattr(distributed.Client, "start", noted)
     monkeypatch.setattr(clusters, "ANSWER_WITHIN_S", 1)
     with pytest.raises(ScenarioError, match=r"on = tcp://127\.0\.0\.1:9: no Dask scheduler answers there within 1 s"):
         outlast.sweep(serial[0], tmp_path / "out", on="tcp://127.0.0.1:9")
