@@ -167,8 +167,23 @@ def test_re_reads_may_have_data_moved(tmp_path: Path) -> None:
 def test_patrol_reads_what_nobody_asks_for(tmp_path: Path) -> None:
     patrol = {"device.scrub.expected_errors": None, "device.scrub.patrol": "1s", "workload.synthetic.rate_iops": 500}
     result = run_weak(tmp_path, patrol)
-    assert result.flash.by_cause.patrol_reads > 1000
-    assert result.reliability.scrubbed.by_patrol == result.reliability.scrubbed.superblocks > 0
+    scrubbed, reads = result.reliability.scrubbed, result.flash.by_cause.patrol_reads
+    assert scrubbed.by_patrol == scrubbed.superblocks > 0
+    # A read finds each of them, and less than a period passes: no page has a second turn.
+    assert scrubbed.by_patrol <= reads <= result.device.raw_bytes / 4096
+
+
+@pytest.mark.parametrize("full", [1.0, 0.5, 0.125])
+def test_patrol_reads_what_a_drive_holds_once_in_each_period(tmp_path: Path, full: float) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    sound = {"device.scrub.patrol": "1s", "device.ftl.capacity": "16MiB", "precondition.fill_fraction": full}
+    reads = {"workload.synthetic.read_percent": 100, "workload.synthetic.rate_iops": 100, "run.warm_up": "0s"}
+    time = {"workload.synthetic.duration": "4s", "precondition.overwrite": "none"}
+    flash = {"model": {"form": "exponential", "a": 1e-6, "b": 0.0}, "ecc": {"strength": 40}}
+    result = outlast.run(tmp_path / "tiny.toml", sound | reads | time | {"device.reliability": flash})
+    pages = full * 4096
+    # The clock runs a little more or less than four periods, and a superblock that is not full is not read.
+    assert result.flash.by_cause.patrol_reads == pytest.approx(4 * pages, rel=0.02, abs=4 * 64)
 
 
 def test_patrol_moves_by_the_number_of_wrong_bits(tmp_path: Path) -> None:
