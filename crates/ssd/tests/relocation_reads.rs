@@ -6,15 +6,15 @@ use crate::support;
 
 use outlast_device::{Device, Op, Outcome, Tag};
 use outlast_ftl::{ProgramCause, ReadCause};
-use outlast_media::PageTimes;
-use outlast_settings::drive::SsdConfig;
+use outlast_media::{PageTimes, PlaneReads};
+use outlast_settings::drive::{DecodeTimes, SsdConfig};
 use outlast_settings::ftl::GcReads;
 use outlast_ssd::Ssd;
 use outlast_units::rng::SplitMix;
 use outlast_units::{ByteRate, Bytes, Nanos};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use support::{command, tiny};
+use support::{command, tiny, weak_flash};
 
 const COMMAND: u64 = 200;
 const PROGRAM: u64 = 700_000;
@@ -154,4 +154,36 @@ proptest! {
             prop_assert_eq!(collected(shape, reads, &written), expected, "{:?}", reads);
         }
     }
+}
+
+/// A die with a cache register senses the next page while the last leaves it: a read of collection that fails then waits until its plane is free before
+/// it senses again. One read in four fails; the account is looked at after each event.
+#[test]
+fn room_is_kept_for_a_unit_whose_read_waits_to_be_repeated() {
+    let shape = Shape { planes: 2, one_shot: 1, on_a_page: 1 };
+    let mut config = shape.config(GcReads::Page);
+    config.timing.cache_read = Some(Nanos::micros(3));
+    config.timing.plane_reads = PlaneReads::Independent;
+    config.controller.decode = DecodeTimes { hard: Nanos(7_000), retry: Nanos(9_000) };
+    config.reliability = Some(weak_flash(Some(2), None));
+    config.hazards.transient_read = 0.25;
+    let mut ssd = Ssd::new(config, 1).unwrap();
+    for unit in 0..ssd.units() {
+        ssd.write_unit_untimed(unit, 0).unwrap();
+    }
+    ssd.begin_timed();
+    let (mut rng, mut now, mut completions) = (SplitMix::new(1, "host"), Nanos::ZERO, Vec::new());
+    let (mut free, mut submitted) = ((0..16).collect::<Vec<u32>>(), 0);
+    while submitted < 4000 || !ssd.is_idle() {
+        for tag in free.drain(..).take(4000 - submitted) {
+            let op = if tag < 4 { Op::Write } else { Op::Read };
+            ssd.submit(now, command(op, rng.below(ssd.units()) * 8, 8), Tag(tag));
+            submitted += 1;
+        }
+        now = ssd.next_deadline().unwrap();
+        ssd.advance(now, &mut completions);
+        ssd.self_check().unwrap();
+        free.extend(completions.drain(..).map(|completion| completion.tag.0));
+    }
+    assert!(ssd.counters().reads[ReadCause::Gc] > 100, "collection reads");
 }

@@ -83,10 +83,10 @@ impl Ssd {
         Ok(())
     }
 
-    /// Units for which room is kept while they are being read from a victim.
+    /// Units for which room is kept while they are being read from a victim. A read that is repeated waits in the queue of its die where its plane
+    /// is taken.
     fn units_being_relocated(&self, core: CoreId) -> u64 {
-        let reads =
-            self.context.flash.reads_under_way().filter(|(die, _)| self.context.places[*die].core == core);
+        let reads = self.context.flash.reads().filter(|(die, _)| self.context.places[*die].core == core);
         let relocations = reads.filter(|(_, op)| op.tag.kind == OpKind::RelocationRead);
         let units = relocations.map(|(_, op)| {
             if !op.tag.has_record {
