@@ -16,7 +16,7 @@ from typing import Any
 from outlast import _core, api, memory, points, sweeps
 from outlast.points.job import store_record
 from outlast.report.sweep import page
-from outlast.sweeps import plan, result
+from outlast.sweeps import figures, plan, result
 from outlast.sweeps.reading import read
 
 TINY = {
@@ -81,7 +81,7 @@ def resumed(count: int, folder: Path) -> None:
     for run in made.runs:
         store_record(varied(record, run.point) | {"key": run.job.key, "scenario": run.job.scenario}, kept)
     jobs = [run.job for run in made.runs]
-    outcome = clock.of("records read", lambda: points.run_all(jobs, kept, lambda _: points.Here()))
+    outcome = clock.of("records read", lambda: points.run_all(jobs, kept, lambda _: points.Here(), keep=figures.of_run))
     done = clock.of("put together", lambda: sweeps.Sweep.of(made, outcome))
     clock.of("sweep.json and sweep.parquet", lambda: result.write_data(done, folder))
     clock.of("report drawn", lambda: page(done))

@@ -163,7 +163,7 @@ def latest_start(theirs: Lane, ours: Lane) -> float:
 
 
 def issues_as_many(theirs: Lane, ours: Lane, *, by_time: bool) -> bool:
-    """All of Outlast's requests; of jobs compared by time, but those of the end that fio's worst delay may have cost."""
+    """All of Outlast's requests; of jobs compared by time, without those that fio's worst delay may have cost."""
     if not ours.times or not by_time:
         return len(theirs.requests) == len(ours.requests)
     due = max(ours.times) - latest_start(theirs, ours)

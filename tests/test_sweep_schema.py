@@ -33,7 +33,7 @@ TAKEN: list[dict[str, Any]] = [
     LEAST
     | {"vary": [AXIS | {"labels": ["a", "b"], "name": "policy"}, SPAN | {"steps": 2, "scale": "log", "unit": ""}]},
     LEAST | {"method": "random", "points": 3, "vary": [SPAN | {"whole": True}, AXIS]},
-    LEAST | {"method": "latin-hypercube", "points": 20_000, "vary": [SPAN, CHOICES]},
+    LEAST | {"method": "latin-hypercube", "points": 100_000, "vary": [SPAN, CHOICES]},
     LEAST | {"pareto": []},
     LEAST | {"pareto": ["latency_us.read.p99", {"figure": "throughput.iops", "best": "highest"}]},
     LEAST | {"vary": [CHOICES]},

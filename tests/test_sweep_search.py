@@ -197,7 +197,7 @@ def test_values_in_order_are_told_as_such(spec: dict[str, Any], tmp_path: Path) 
         ({"aim": None, "pareto": []}, "aim = absent: a search"),
         ({"prune": True}, "repeats must be 2 or more"),
         ({"prune": True, "repeats": 2, "aim": [WAF, "throughput.iops"]}, "needs one aim, and there are 2"),
-        ({"points": 20_000, "repeats": 2}, "40000 runs: must be at most 20000"),
+        ({"points": 100_000, "repeats": 2}, "200000 runs: must be at most 100000"),
         ({"method": "grid", "points": None}, "aim = .*belongs to tpe, and method is grid"),
     ],
 )

@@ -95,8 +95,10 @@ def sealed(table: dict[str, Any]) -> str:
 
 def unsealed(text: str) -> Any | None:
     """The table of a text that is as `sealed` wrote it, and so needs no other check; `None` of any other text."""
+    import orjson
+
     body, _, end = text.rpartition(_SEAL)
-    return json.loads(f"{body}}}") if end == f'{zlib.crc32(body.encode()):08x}"}}\n' else None
+    return orjson.loads(f"{body}}}") if end == f'{zlib.crc32(body.encode()):08x}"}}\n' else None
 
 
 _RELIED_ON: dict[Path, None] = {}

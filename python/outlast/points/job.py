@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from outlast import _core, api, foreign, shapes
 from outlast.errors import OutlastError, OutputError
 from outlast.output import write_file
@@ -79,8 +81,8 @@ def _key(scenario: Mapping[str, Any], files: Mapping[str, list[str]]) -> str:
     for setting in files:
         # What a file is called does not matter, and its bytes are in the key already.
         known = _without(known, setting.split("."))
-    text = json.dumps([SCHEMA_NAME, simulator_hash(), known, files], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    text = orjson.dumps([SCHEMA_NAME, simulator_hash(), known, files], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(text).hexdigest()
 
 
 def _without(settings: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:

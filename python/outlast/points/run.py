@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from outlast import memory
 from outlast.errors import OutputError
@@ -18,6 +19,7 @@ class Outcome:
     """Records and failures of some jobs, by key."""
 
     records: dict[str, Record] = field(default_factory=dict)
+    """Records, or what `keep` of `run_all` made of them."""
     failures: dict[str, str] = field(default_factory=dict)
     """Message of the last attempt of each job that failed."""
 
@@ -29,11 +31,13 @@ def run_all(
     *,
     retries: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Callable[[Job, Record], dict[str, Any]] = lambda _, record: record,
 ) -> Outcome:
     """Runs jobs that have no record in the folder, keeps each record as its job ends, and returns all.
 
     `workers` makes what runs them, given their number; it is not called if there are none. A job that fails is tried
-    again `retries` times and then reported; with `None` its error is raised, and ends everything.
+    again `retries` times and then reported; with `None` its error is raised, and ends everything. In memory stays
+    what `keep` makes of each job and its record.
     """
     wanted = {job.key: job for job in jobs}
     outcome = Outcome()
@@ -43,7 +47,7 @@ def run_all(
             if (record := stored_record(job, folder)) is None:
                 missing.append(job)
             else:
-                outcome.records[job.key] = record
+                outcome.records[job.key] = keep(job, record)
     tell = progress or (lambda *_: None)
     tell(len(outcome.records), len(wanted))
     if not missing:
@@ -69,7 +73,7 @@ def run_all(
                 outcome.failures[job.key] = f"{type(answer).__name__}: {' '.join(str(answer).split())}"
             else:
                 store_record(answer, folder)
-                outcome.records[job.key] = answer
+                outcome.records[job.key] = keep(job, answer)
             left -= 1
             tell(len(wanted) - left, len(wanted))
     return outcome

@@ -5,11 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outlast import endurance
+
+if TYPE_CHECKING:
+    from outlast.points import Job, Record
 
 USUAL = (
     "throughput.iops",
@@ -134,18 +137,41 @@ def flat(summary: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def of_run(job: Job, record: Record) -> dict[str, Any]:
+    """Figures of a run. Its record leaves the scenario out of the summary, and some figures are made of both."""
+    return flat(record["summary"] | {"scenario": job.scenario})
+
+
 _SINGLE = frozenset((float, int, str, bool, type(None)))
 """Kinds of nearly all figures."""
+
+
+class _NamesBelow(dict[str, str]):
+    """Dotted names of what a table holds, by key: the same for each run of a sweep, and made once."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, key: str) -> str:
+        name = self[key] = f"{self._table}.{key}"
+        return name
+
+
+@lru_cache(maxsize=4096)
+def _names_below(table: str) -> _NamesBelow:
+    return _NamesBelow(table)
 
 
 def add(values: dict[str, Any], name: str, value: Any) -> None:
     """Adds to figures by dotted name what is below `name`."""
     if isinstance(value, (dict, Mapping)):
+        names = _names_below(name)
         for key, part in value.items():
             if type(part) in _SINGLE:
-                values[f"{name}.{key}"] = part
+                values[names[key]] = part
             else:
-                add(values, f"{name}.{key}", part)
+                add(values, names[key], part)
     elif isinstance(value, list):
         for index, part in enumerate(value):
             if isinstance(part, (Mapping, int, float)):

@@ -13,8 +13,8 @@ SEARCH_ONLY = ("aim", "batch", "prune")
 """Keys of a sweep file that belong to a search."""
 SCALES = ("linear", "log")
 BESTS = ("lowest", "highest")
-MOST_RUNS = 20_000
-"""Runs of a sweep at most: the records of all, at about 50 KB each, are in memory at once."""
+MOST_RUNS = 100_000
+"""Runs of a sweep at most: the figures of all are in memory at once."""
 MOST_SEED = 2**53 - 1
 """The largest whole number that every reader of JSON holds."""
 

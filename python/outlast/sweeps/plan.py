@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from outlast import _core, api
 from outlast.errors import OutlastError, ScenarioError
 from outlast.points import Job, key_of
@@ -101,7 +103,7 @@ class Resolver:
                 continue
             if isinstance(answer, BaseException):
                 raise answer
-            scenario, files = json.loads(answer[0]), answer[1]
+            scenario, files = orjson.loads(answer[0]), answer[1]
             if log := scenario.get("run", {}).get("log"):
                 yield ScenarioError(
                     f"run.log = {log!r}: must be absent in a sweep, which keeps figures and no requests"

@@ -49,7 +49,7 @@ class Sweep:
 
     @classmethod
     def of(cls, plan: Plan, outcome: Outcome) -> Sweep:
-        """Puts together what the runs gave, in the order of the plan."""
+        """Puts together the figures that the runs gave, by `figures.of_run`, in the order of the plan."""
         rows = _rows(plan, outcome)
         return cls(_summary(plan, rows), _columns(rows))
 
@@ -197,9 +197,7 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     for run in plan.runs:
         row: Row = {"point": run.point, "repeat": run.repeat} | _values(plan, run.point)
         row["error"] = outcome.failures.get(run.job.key)
-        record = outcome.records.get(run.job.key)
-        # Records leave the scenario out of the summary, and some figures are made of both.
-        row_figures = figures.flat(record["summary"] | {"scenario": run.job.scenario}) if record is not None else {}
+        row_figures = dict(outcome.records.get(run.job.key, {}))
         if _is_without_measurement(row_figures):
             # No request in no time is no rate.
             row_figures |= {name: None for name in row_figures if name.startswith("throughput.")}

@@ -14,6 +14,7 @@ from outlast.notebook import bar
 from outlast.output import check_folder, check_writable
 from outlast.points.workers import Workers, local
 from outlast.policies.portable import Code
+from outlast.sweeps import figures
 from outlast.sweeps.keys import SEARCH
 from outlast.sweeps.plan import make
 from outlast.sweeps.reading import SpecLike, read
@@ -64,7 +65,9 @@ def sweep(
         jobs_of_plan = [run.job for run in plan.runs]
         with bar.of_sweep(progress) as tell:
             retries = specification.retries
-            outcome = points.run_all(jobs_of_plan, folder / "points", where, retries=retries, progress=tell)
+            kept = folder / "points"
+            keep = figures.of_run
+            outcome = points.run_all(jobs_of_plan, kept, where, retries=retries, progress=tell, keep=keep)
     with memory.without_collector():
         done = Sweep.of(plan, outcome)
         write(done, folder)

@@ -127,15 +127,14 @@ def _run(
                 progress(ahead + done, 0)
 
         jobs = [run.job for run in runs]
-        gave = points.run_all(jobs, folder, crew, retries=spec.retries, progress=tell)
+        gave = points.run_all(jobs, folder, crew, retries=spec.retries, progress=tell, keep=figures.of_run)
         outcome.records |= gave.records
         outcome.failures |= gave.failures
         made += len(runs)
         for point in alive:
             for repeat in repeats:
-                record = gave.records.get(point.runs[repeat].job.key)
-                if record is not None:
-                    point.rows.append(figures.flat(record["summary"] | {"scenario": point.runs[repeat].job.scenario}))
+                if (row := gave.records.get(point.runs[repeat].job.key)) is not None:
+                    point.rows.append(row)
         if spec.prune and repeats[-1] + 1 < spec.repeats:
             for point in alive:
                 _give_up(spec, point, repeats[-1])
