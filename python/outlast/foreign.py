@@ -23,7 +23,8 @@ DEEPEST = 64
 LARGEST = 1e150
 """Largest accepted magnitude of a number: its square is still finite. Whole numbers have 64 bits."""
 
-_HALF = re.compile("[\ud800-\udfff]")
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which is no text."""
 
 
 def json_of(text: str | bytes) -> Any:
@@ -43,9 +44,9 @@ def json_of(text: str | bytes) -> Any:
         raise ValueError(f"lists and tables within each other: {DEEPEST} at most") from error
     if is_deep(value):
         raise ValueError(f"lists and tables within each other: {DEEPEST} at most")
-    if "\\u" in text or (not text.isascii() and _HALF.search(text)):
+    if "\\u" in text or (not text.isascii() and HALF.search(text)):
         for each in texts(value):
-            if _HALF.search(each):
+            if HALF.search(each):
                 raise ValueError(f"{ascii(each)[:60]}: half of a surrogate pair is no text")
     return value
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from outlast.errors import OutlastError, ScenarioError
-from outlast.foreign import DEEPEST
+from outlast.foreign import DEEPEST, HALF
 
-_HALF = re.compile("[\ud800-\udfff]")
 NO_NAME = re.compile("[\0\ud800-\udfff]")
 """Characters that no name of a file has: the zero byte, and halves of surrogate pairs."""
 LONGEST_PLACE = 60
@@ -43,7 +42,7 @@ def path_of(value: Any, what: str, refused: type[OutlastError]) -> Path:
 def override_of(name: str, value: Any) -> tuple[str, str]:
     """A setting and its value as `--set` takes them."""
     text = override_text(plain(value, name))
-    if _HALF.search(name + text):
+    if HALF.search(name + text):
         raise ScenarioError(f"overrides: {name!a} = {text[:300]!a}: half of a surrogate pair is no text")
     return name, text
 

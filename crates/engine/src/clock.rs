@@ -68,31 +68,26 @@ impl ProgressTimer {
     }
 
     /// True if a report has been due for long; starts the next interval then.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "progress is shown to a person, whose time is the wall clock's"
-    )]
     pub(crate) fn is_overdue(&mut self) -> bool {
-        let now = Instant::now();
-        let overdue = now.duration_since(self.last) >= Self::OVERDUE;
-        if overdue {
-            self.last = now;
-        }
-        overdue
+        self.has_passed(Self::OVERDUE)
     }
 
     /// True if a report is due; starts the next interval then.
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.has_passed(Self::INTERVAL)
+    }
+
     #[allow(
         clippy::disallowed_methods,
         reason = "progress is shown to a person, whose time is the wall clock's"
     )]
-    pub(crate) fn is_due(&mut self) -> bool {
+    fn has_passed(&mut self, wall_time: Duration) -> bool {
         let now = Instant::now();
-        let due = now.duration_since(self.last) >= Self::INTERVAL;
-        if due {
+        let passed = now.duration_since(self.last) >= wall_time;
+        if passed {
             self.last = now;
         }
-        due
+        passed
     }
 }
 

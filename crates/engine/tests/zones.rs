@@ -66,6 +66,7 @@ fn a_finish_is_in_the_write_amplification() {
     let zones = half.zones.unwrap();
     assert_eq!((zones.finished, zones.reset), (40, 30));
     assert_eq!(zones.finish_bytes, 60 << 20, "as much as the host has written");
+    assert!(half.closed_form.note.contains("zones are written in order"), "{}", half.closed_form.note);
     let amplification = half.write_amplification.unwrap();
     assert!((amplification.total - 2.0).abs() < 0.05, "{}", amplification.total);
     assert_eq!(amplification.finish, Some(1.0));
@@ -125,6 +126,10 @@ fn what_does_not_go_with_zones_is_refused_by_name() {
         (base.replace("overwrite = \"none\"", "overwrite = \"random\""), "precondition.overwrite"),
         (base.replace("[device.ftl]", "[device.ftl]\nstreams = 2"), "device.ftl.streams"),
         (base.replace("[device.ftl]", "[device.ftl]\ncapacity = \"1MiB\""), "device.ftl.capacity"),
+        (
+            base.replace("[device.zones]", "[device.slc_cache]\ndynamic_share = 0.5\n[device.zones]"),
+            "device.slc_cache",
+        ),
         (
             base.replace("[workload.zoned]", "[workload.zoned]\nzones_in_flight = 5"),
             "workload.zoned.zones_in_flight",

@@ -11,7 +11,7 @@ pub(crate) struct ZoneReads {
     end: u64,
     zone_bytes: u64,
     limited_retry: bool,
-    /// What commands have read so far.
+    /// Bytes that the commands have read so far.
     data: Vec<u8>,
 }
 

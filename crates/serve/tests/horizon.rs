@@ -1,4 +1,4 @@
-//! What comes of time that goes on for as long as it can be simulated?
+//! Does a server end in order where its simulated time does?
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::disallowed_methods, reason = "real clients need a real server: sockets, threads and time")]

@@ -23,6 +23,8 @@ _COLOURS = {
     "rewritten": "var:--bad",
     "parity": "var:--parity",
     "partial_parity": "var:--trim",
+    "finish": "var:--padding",
+    "random_write": "var:--trim",
     "lists": "var:--parity",
     "map": "var:--flush",
 }
@@ -30,6 +32,8 @@ _PARTS = {
     "host": GROUPS["host"],
     "partial_write": "partial units",
     **GROUPS,
+    "finish": "rest of finished zones",
+    "random_write": "gaps in random write areas",
     "array": "redundancy and rebuilding of the array",
 }
 CAUSES = {name: (label, _COLOURS.get(name, "var:--read")) for name, label in _PARTS.items()}
@@ -46,7 +50,10 @@ def amplification_by_cause(factors: dict[str, Any]) -> dict[str, float]:
     """The parts of a write amplification under the names of `CAUSES`; causes of a group together."""
     # A result of an earlier version lacks some causes, and had none of them.
     parts = {part: sum(factors.get(name) or 0.0 for name in MEMBERS.get(part, (part,))) for part in CAUSES}
-    return parts | {"host": 1.0 + (factors.get("coalesced") or 0.0)}
+    # What a random write area saves is the host's, as what coalesces.
+    area = parts["random_write"]
+    host = 1.0 + (factors.get("coalesced") or 0.0) + min(area, 0.0)
+    return parts | {"host": host, "random_write": max(area, 0.0)}
 
 
 @dataclass

@@ -20,6 +20,8 @@ def workload(summary: dict[str, Any]) -> str:
         return f"trace {str(trace['file']).rsplit('/', 1)[-1]}"
     if fio := spec.get("fio"):
         return f"fio job {str(fio.get('file') or '').rsplit('/', 1)[-1]}".strip()
+    if (zoned := spec.get("zoned")) is not None:
+        return str(zoned.get("name") or _zoned(zoned))
     synthetic = spec.get("synthetic") or {}
     if synthetic.get("name"):
         return str(synthetic["name"])
@@ -33,6 +35,16 @@ def workload(summary: dict[str, Any]) -> str:
     if synthetic.get("rate_iops"):
         words.append(f"{short(float(synthetic['rate_iops']))} requests/s")
     return " ".join(word for word in words if word)
+
+
+def _zoned(spec: dict[str, Any]) -> str:
+    verb = "appends" if spec.get("command") == "append" else "writes"
+    words = [f"{verb} of {spec.get('size', '4KiB')} to zones"]
+    if reads := float(spec.get("read_percent") or 0):
+        words.append(f"{short(reads)} % reads")
+    if spec.get("queue_depth"):
+        words.append(f"queue depth {spec['queue_depth']}")
+    return ", ".join(words)
 
 
 def latency(summary: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ const OPS: [(Op, &str); 4] =
 
 /// Counts of a run, between two of which simulated time has not passed.
 #[derive(Clone, Copy, Debug, Default)]
-struct RunCounts {
+struct CountsAtCheck {
     done: u64,
     /// Commands served and failed by [`Op`], and bytes of those served.
     served: [u64; 4],
@@ -34,7 +34,7 @@ struct RunCounts {
     bytes: [u64; 4],
 }
 
-impl RunCounts {
+impl CountsAtCheck {
     fn of(recorder: &RunRecorder, done: u64) -> Self {
         // A window does not end while time does not pass.
         let window = &recorder.windows.current;
@@ -42,7 +42,7 @@ impl RunCounts {
         Self { done, served: window.commands, failed, bytes: window.bytes }
     }
 
-    /// What came after `before`.
+    /// Requests served and failed since `before`.
     fn since(&self, before: &Self) -> Self {
         let minus =
             |now: [u64; 4], then: [u64; 4]| std::array::from_fn(|op| now[op].saturating_sub(then[op]));
@@ -81,7 +81,7 @@ impl RunCounts {
 pub(crate) struct Standstill {
     at: Nanos,
     /// Its last requests, none of which took time; `None` on an array that has failed.
-    requests: Option<RunCounts>,
+    requests: Option<CountsAtCheck>,
 }
 
 impl Standstill {
@@ -110,7 +110,7 @@ pub(super) struct StandstillWatch {
     checks: u32,
     /// Number of these at which the source, or a job that amounts end, was last seen to get on, and the counts then.
     moved: u32,
-    before: RunCounts,
+    before: CountsAtCheck,
     /// Work of the jobs that amounts end, as it was then.
     work: Option<(u64, u64)>,
     /// True where an array has failed, and where time has stood for as long as any device could make it.
@@ -131,7 +131,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// are asked.
     pub(super) fn stands_still(&mut self) -> bool {
         let now = self.state.now;
-        let counts = RunCounts::of(&self.state.recorder, self.state.done);
+        let counts = CountsAtCheck::of(&self.state.recorder, self.state.done);
         let watch = &mut self.state.standstill;
         if now != watch.at {
             *watch = StandstillWatch { at: now, before: counts, ..StandstillWatch::default() };
@@ -178,7 +178,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
             return true;
         }
         // What gets on without time ends without time: it is waited for.
-        let counts = RunCounts::of(&self.state.recorder, self.state.done);
+        let counts = CountsAtCheck::of(&self.state.recorder, self.state.done);
         let watch = &mut self.state.standstill;
         (watch.moved, watch.before, watch.work, watch.stands) = (watch.checks, counts, work, false);
         false
@@ -187,7 +187,7 @@ impl<M: SimulatedDevice + AsDriveSet> LegRunner<'_, '_, '_, M> {
     /// Records that the run ends here.
     fn stand_still(&mut self) {
         let watch = &self.state.standstill;
-        let counts = RunCounts::of(&self.state.recorder, self.state.done);
+        let counts = CountsAtCheck::of(&self.state.recorder, self.state.done);
         let requests = (!watch.has_failed).then(|| counts.since(&watch.before));
         self.state.stood_still = Some(Standstill { at: watch.at, requests });
     }

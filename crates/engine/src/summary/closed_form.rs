@@ -76,7 +76,12 @@ pub(crate) fn writes_uniformly(facts: &RunFacts<'_>) -> bool {
 /// Reason for which addresses are not drawn uniformly; `None` if they are.
 fn not_drawn_uniformly_reason(facts: &RunFacts<'_>) -> Option<&'static str> {
     let Some(synthetic) = &facts.scenario.workload.synthetic else {
-        return Some("the workload is recorded or a fio job");
+        let zoned = facts.scenario.workload.zoned.is_some();
+        return Some(if zoned {
+            "zones are written in order"
+        } else {
+            "the workload is recorded or a fio job"
+        });
     };
     let is_uniform =
         synthetic.pattern.unwrap_or_default() == AddressPattern::Uniform && synthetic.phases.is_empty();

@@ -214,9 +214,6 @@ impl SlcCacheConfig {
 /// Checks that nothing else in drive `config` excludes a cache.
 fn check_beside(config: &SsdConfig) -> Result<(), ConfigError> {
     let refused = |limit| Err(ConfigError::new("device.slc_cache", "given", limit));
-    if config.zones.is_some() {
-        return refused("cannot be combined with device.zones: a zone is written to its superblock directly");
-    }
     if config.ftl.gc.relocation == GcRelocation::Host {
         return refused(
             "needs device.ftl.gc.relocation other than \"host\": folded data has a stream of its own",

@@ -86,6 +86,10 @@ impl ZonesConfig {
             let limit = "does not go with device.zones: what is moved has streams of its own";
             return refused("device.ftl.gc.relocation", &"host", limit);
         }
+        if drive.slc_cache.is_some() {
+            let limit = "does not go with device.zones: a zone is written to its superblock directly";
+            return refused("device.slc_cache", &"given", limit);
+        }
         if drive.ftl.map_flush.is_some() {
             let limit = "does not go with device.zones: the table of zones is small, and there is none of pages to flush";
             return refused("device.ftl.map_flush", &"given", limit);
