@@ -36,7 +36,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for reference in (each["Reference"] for each in config.nav if "Reference" in each):
         place = reference.index({"Every setting": settings_reference.INDEX})
         reference[place] = {"Every setting": list(settings_reference.pages())}
-    config.nav.append({"Decisions": [{_title(file): f"decisions/{file.name}"} for file in files]})
+    listed: list[Any] = [{_title(file): f"decisions/{file.name}"} for file in files]
+    config.nav.append({"Decisions": ["decisions/README.md", *listed]})
     return config
 
 

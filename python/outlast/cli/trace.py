@@ -19,8 +19,9 @@ def trace_command() -> None:
     """Inspect and convert block traces.
 
     Formats: msr, spc, ascii (MQSim, DiskSim, SSDSim), blkparse, fio-iolog, vscsi, alibaba, etw, msr-6, fiu, tencent,
-    systor-17, k5cloud, cloudphysics-csv, oracle-general (libCacheSim), biosnoop and block-rq (perf, ftrace); plain or
-    packed by gzip, zstd, bzip2, xz or zip. For other tables, a scenario names the columns (workload.trace.columns).
+    systor-17, k5cloud, cloudphysics-csv, oracle-general (libCacheSim), biosnoop, block-rq (perf, ftrace) and commands
+    (Outlast's own, also to zones); plain or packed by gzip, zstd, bzip2, xz or zip. For other tables, a scenario names
+    the columns (workload.trace.columns).
     """
 
 
