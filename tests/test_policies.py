@@ -185,6 +185,12 @@ WRONG: dict[str, tuple[Callable[[View], Any], str]] = {
     "negative": (lambda _: -1, "returned superblock -1, and there are 128"),
     "no number": (lambda _: 1.5, "returned 1.5: must be the number of a superblock or None"),
     "none": (lambda _: None, "returned None though no superblock is free for the host"),
+    "no gain": (
+        lambda view: view.most(view.valid, view.is_candidate),
+        r"returned 20\d\d superblocks in a row from which nothing is gained, though no superblock is free for the host",
+    ),
+    "a truth": (lambda _: True, "returned True: must be the number of a superblock or None"),
+    "what it sees": (lambda view: view.valid.fill(0), "ValueError: assignment destination is read-only"),
     "no lots": (lambda view: view.below(0), r"ValueError: below\(0\): must be at least 1"),
 }
 

@@ -139,6 +139,7 @@ BREAKS: dict[str, tuple[str, Any]] = {
     "wear_in_order": ("wear.mean_pe", 1e9),
     "latencies_in_order": ("latency_us.write.p99", 0.0),
     "bounded_work": ("flash.erases", 1e12),
+    "erases_by_mode": ("slc_cache", {"cache_erases": 1e9, "native_erases": 0}),
     "handles_add_up": ("placement", {"handles": [MIXED | {"host_bytes": 0, "moved_bytes": 0}]}),
 }
 

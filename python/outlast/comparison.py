@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from outlast import frames
 from outlast.differences import load_any, of_runs, with_measured
 from outlast.errors import OutputError
+from outlast.plain_values import shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,11 +36,15 @@ class Comparison:
     """Two results or more; the first is what the others are compared with."""
 
     def __init__(self, results: Sequence[Result | Measured]) -> None:
+        from outlast.fio import Measured
         from outlast.report.comparison import labels, numbered
         from outlast.result import Result
 
         if len(results) < 2:
             raise OutputError(f"a comparison of {len(results)}: it takes two results or more")
+        for result in results:
+            if not isinstance(result, (Result, Measured)):
+                raise OutputError(f"{shown(result)}: a comparison is of results, their folders and files of fio")
         self.results = list(results)
         """The results, in the order in which they were given."""
         self.runs: list[Result] = [result for result in results if isinstance(result, Result)]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast.errors import DeviceError, DriveError, MediumError
+from outlast.plain_values import shown
 
 OPS = ("read", "write", "trim", "flush")
 """The operations of a batch; an array of small integers counts them from 0."""
@@ -81,6 +82,8 @@ def op_codes(op: str | Sequence[str] | NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def whole(value: int, name: str) -> int:
     """Itself, if it is a number that 64 bits hold; else raises `DeviceError` with its name."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise DeviceError(f"{name} = {shown(value)}: must be a whole number")
     if not 0 <= value < 2**64:
         limit = "not be negative" if value < 0 else f"be below {2**64}"
         raise DeviceError(f"{name} = {value}: must {limit}")
@@ -102,6 +105,8 @@ def nanoseconds(span: Span) -> str:
     if isinstance(span, str):
         return span
     seconds = span.total_seconds() if isinstance(span, timedelta) else span
+    if not isinstance(seconds, (int, float, np.number)) or isinstance(seconds, bool):
+        raise DeviceError(f"{shown(span)}: a time is a number of seconds, a timedelta or a text such as '1ms'")
     if not 0 <= seconds < 2**63 / 1e9:
         limit = "not be negative" if seconds < 0 else f"be below {2**63 / 1e9:.0f} s"
         raise DeviceError(f"{seconds} s: a time must {limit}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,10 @@ def check_file(path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: there is no folder {path.parent}")
     if path.exists() and not os.access(path, os.W_OK):
         raise OutputError(f"{path}: cannot be written: Permission denied")
+    if _takes_bytes(path):
+        return
+    if path.is_symlink():
+        raise OutputError(f"{path}: is a symbolic link; name the file itself")
     check_writable(path)
 
 
@@ -145,7 +150,16 @@ def write_file(path: Path, content: str | bytes) -> Path:
 
 @contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its place if the block ends well, and goes away otherwise."""
+    """A file beside `path` that takes its place if the block ends well, and goes away otherwise.
+
+    A device or pipe stays where it is, and is written to once the block has ended.
+    """
+    if _takes_bytes(path):
+        with tempfile.TemporaryDirectory() as folder:
+            whole = Path(folder) / path.name
+            yield whole
+            _pour(whole, path)
+        return
     with interrupts.Deferred(raising=False):
         staging: Path | None = None
         try:
@@ -158,6 +172,23 @@ def staged_file(path: Path) -> Iterator[Path]:
         finally:
             if staging is not None:
                 staging.unlink(missing_ok=True)
+
+
+def _takes_bytes(path: Path) -> bool:
+    """True if what lies there is a device, pipe or socket, which no file may replace."""
+    with suppress(OSError, ValueError):
+        # Links below /dev are the system's own, such as /dev/stdout; others may have come with somebody's folder.
+        mode = path.stat(follow_symlinks=Path(os.path.abspath(path)).is_relative_to("/dev")).st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+    return False
+
+
+def _pour(whole: Path, into: Path) -> None:
+    try:
+        with whole.open("rb") as source, into.open("wb") as end:
+            shutil.copyfileobj(source, end)
+    except OSError as error:
+        raise cannot_write(into, error) from error
 
 
 def _made_beside(path: Path) -> Path:

@@ -14,6 +14,7 @@ from outlast import __version__, _core, api, frames, points, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
 from outlast.output import check_folder, check_writable, write_file
+from outlast.plain_values import shown
 from outlast.points import Job, key_of
 from outlast.points.workers import local
 from outlast.sweeps import figures
@@ -86,8 +87,8 @@ def repeat(
 
     Raises `ScenarioError` for settings that cannot run, or for `run.log`, since repeats keep figures and no requests.
     """
-    if not 1 <= repeats <= MOST:
-        raise ScenarioError(f"repeats = {repeats}: must be within 1 to {MOST}")
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST:
+        raise ScenarioError(f"repeats = {shown(repeats)}: must be within 1 to {MOST}")
     folder = Path(out) if out is not None else None
     if folder is not None:
         _check(folder)

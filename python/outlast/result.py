@@ -54,6 +54,10 @@ class Figures(Mapping[str, Any]):
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
 
+    def __reduce__(self) -> tuple[type[Figures], tuple[Mapping[str, Any]]]:
+        # A copy is made without values at first, which attributes must not ask for.
+        return Figures, (self._values,)
+
     def __getitem__(self, key: str) -> Any:
         return _wrapped(self._values[key])
 

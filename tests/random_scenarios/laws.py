@@ -63,9 +63,9 @@ def not_negative(case: Case, summary: Summary) -> Iterator[str]:
 
 
 def busy_at_most_always(case: Case, summary: Summary) -> Iterator[str]:
-    """Law: no utilisation exceeds 1."""
+    """Law: no utilisation exceeds 1, nor a share of the time that dies work."""
     for name, value in numbers(summary):
-        if "utilisation" in name and "space" not in name and value > 1 + ROUNDING:
+        if ("utilisation" in name or "die_work" in name) and "space" not in name and value > 1 + ROUNDING:
             yield f"{name} = {value}"
 
 
@@ -75,6 +75,14 @@ def reads_by_cause(case: Case, summary: Summary) -> Iterator[str]:
     total = sum(value for name, value in causes.items() if name.endswith("_reads") or name == "rereads")
     if total != summary["flash"]["reads"]:
         yield f"{total} reads by cause, {summary['flash']['reads']} in all"
+
+
+def erases_by_mode(case: Case, summary: Summary) -> Iterator[str]:
+    """Blocks erased that were of an SLC cache, and the others, are the erases of the flash."""
+    if cache := summary.get("slc_cache"):
+        total = cache["cache_erases"] + cache["native_erases"]
+        if total != summary["flash"]["erases"]:
+            yield f"{total} erases by mode, {summary['flash']['erases']} in all"
 
 
 def programs_by_cause(case: Case, summary: Summary) -> Iterator[str]:
@@ -244,7 +252,7 @@ def no_doubt_in_notes(case: Case, summary: Summary) -> Iterator[str]:
 LAWS: tuple[Law, ...] = (
     *(finite, not_negative, busy_at_most_always, reads_by_cause, programs_by_cause, amplification_adds_up),
     *(amplification_at_least_one, littles_law, causes_sum_to_latency, requests_complete, wear_in_order),
-    *(latencies_in_order, no_doubt_in_notes, bounded_work, handles_add_up),
+    *(latencies_in_order, no_doubt_in_notes, bounded_work, handles_add_up, erases_by_mode),
 )
 
 

@@ -5,6 +5,7 @@
 
 mod awaiting;
 mod job_schedule;
+mod jobs;
 mod loops;
 mod settle;
 mod shared_core;

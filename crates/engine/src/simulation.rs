@@ -243,5 +243,7 @@ pub(crate) fn prepare_device<M: SimulatedDevice>(
     let cores = scenario.device.controller.flash_cores;
     let team = ThreadTeam::new(scenario.run.threads, cores.into());
     let prepared = prepare(device, &scenario.precondition, &scenario.workload, target, team, progress)?;
+    // Buffers and zones fit what was written, also where the state is checked or saved before the first command.
+    device.end_untimed();
     device.policy_failure().map_or(Ok(prepared), |failure| Err(failure.into()))
 }

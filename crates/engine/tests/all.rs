@@ -17,6 +17,7 @@ mod determinism;
 mod failed_array;
 mod horizon;
 mod hot_places;
+mod job_ends;
 mod latency_causes;
 mod namespaces;
 mod over_time;

@@ -90,6 +90,37 @@ fn work_of_drives_after_the_host_is_counted_separately() {
     }
 }
 
+/// A superblock of a drive with a dead die has fewer blocks to erase.
+#[test]
+fn erases_of_the_slc_cache_and_the_others_are_those_of_the_flash() {
+    let summary = |faults: &str| {
+        let run = run(scenario(&format!(
+            r#"
+{drive}
+[device.slc_cache]
+static_size = "2MiB"
+when_full = "fold"
+native_bits_per_cell = 3
+read = "25us"
+program = "150us"
+{faults}
+[workload.synthetic]
+pattern = "uniform"
+size = "16KiB"
+requests = 20000
+"#,
+            drive = DriveText::channels(2).dies(2).planes(2).blocks(96, 12, "16KiB").spare(0.6).buffer("1MiB")
+        )));
+        let cache = run.summary().slc_cache.unwrap();
+        (cache.cache_erases, cache.native_erases, run.summary().flash.erases)
+    };
+    for faults in ["", "[[faults]]\nat = \"10ms\"\nkind = \"die\"\ndie = 3"] {
+        let (cache, native, all) = summary(faults);
+        assert_eq!(cache + native, all, "{faults}");
+        assert!(cache > 100, "{cache} of {all}");
+    }
+}
+
 /// A die fails and its data is recovered: reads to hand data over, to probe and to find lists count like all others.
 #[test]
 fn every_read_has_a_cause_in_results_and_in_the_time_series() {

@@ -164,6 +164,31 @@ fn an_array_continues_from_a_snapshot_as_if_never_stopped() {
 }
 
 #[test]
+fn zones_that_were_filled_continue_from_a_snapshot_as_if_never_stopped() {
+    let zoned = scenario(&format!(
+        r#"
+{drive}
+[device.zones]
+count = 10
+max_active = 4
+[precondition]
+fill_fraction = 0.6
+overwrite = "none"
+[workload.zoned]
+size = "64KiB"
+zones_in_flight = 3
+read_percent = 30
+bytes = "20MiB"
+"#,
+        drive = DriveText::channels(2).dies(2).planes(2).blocks(24, 24, "16KiB").buffer("1MiB")
+    ));
+    goes_on_as_if_it_had_never_stopped(&zoned, "zoned.outlast");
+    let mut simulation = build(zoned).unwrap();
+    simulation.open_run(&mut |_| RunControl::Continue).unwrap();
+    simulation.self_check().unwrap();
+}
+
+#[test]
 fn stand_ins_continue_from_a_snapshot_as_if_never_stopped() {
     let mut scenario = array();
     let light = r#"{"devices": [3, 4], "read_latency": "80us", "write_latency": "40us"}"#;

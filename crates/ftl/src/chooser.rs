@@ -1,6 +1,6 @@
 //! Choice of the superblock to relocate: for its space, its wear, or the age of its data.
 
-use crate::policy::{FtlPolicies, SuperblockUserPolicy, choose, choose_by};
+use crate::policy::{FtlPolicies, SuperblockUserPolicy, check_gain, choose, choose_by};
 use crate::space::FlashSpace;
 use crate::superblocks::SuperblockTable;
 use outlast_decisions::{CellColumns, HostShareQuestion, NO_CANDIDATE, RandomDraws, SuperblockColumns};
@@ -136,7 +136,7 @@ impl RelocationChooser {
         }
         let units = space.data_units(space.streams().gc(0));
         let Self { policies, rng } = self;
-        let FtlPolicies { gc: user_policy, cells, shares, .. } = &mut **policies;
+        let FtlPolicies { gc: user_policy, without_gain, cells, shares, .. } = &mut **policies;
         let mut view = SuperblockColumns {
             cells: cells.as_deref(),
             ..space.superblocks().view(space.counts().clock(), units)
@@ -144,7 +144,7 @@ impl RelocationChooser {
         if user_policy.is_some() {
             view.valid = bounded_counts(space.superblocks(), units, shares);
         }
-        pick_by_policy(user_policy, &space.config().gc, &view, rng, must)
+        pick_by_policy((user_policy, without_gain), &space.config().gc, &view, rng, must)
     }
 
     /// Picks a victim where superblocks hold different amounts of data: policies see the part of a target superblock that a victim's valid units
@@ -156,13 +156,19 @@ impl RelocationChooser {
             shares.clear();
             shares.extend(space.superblocks().ids().map(|id| Self::share(space, id, most, only_outdated)));
             let Self { policies, rng } = self;
-            let FtlPolicies { gc: user_policy, cells, .. } = &mut **policies;
+            let FtlPolicies { gc: user_policy, without_gain, cells, .. } = &mut **policies;
             let view = SuperblockColumns {
                 valid: &shares,
                 cells: cells.as_deref(),
                 ..space.superblocks().view(space.counts().clock(), most)
             };
-            pick_by_policy(user_policy, &space.config().gc, &view, rng, must && !only_outdated)
+            pick_by_policy(
+                (user_policy, without_gain),
+                &space.config().gc,
+                &view,
+                rng,
+                must && !only_outdated,
+            )
         });
         self.policies.shares = shares;
         victim
@@ -231,7 +237,7 @@ fn bounded_counts<'a>(superblocks: &'a SuperblockTable, units: u32, shares: &'a 
 
 /// The choice of the user's policy, or else of the policy in the settings. `must`: a policy may not decline while space can be gained.
 fn pick_by_policy(
-    user_policy: &mut Option<SuperblockUserPolicy>,
+    (user_policy, without_gain): (&mut Option<SuperblockUserPolicy>, &mut u32),
     gc: &GcConfig,
     view: &SuperblockColumns<'_>,
     rng: &mut SplitMix,
@@ -240,8 +246,13 @@ fn pick_by_policy(
     let mut draws = RandomDraws { choices: gc.choices, rng };
     let victim = match user_policy {
         // The run ends with the failure of the policy, and the drive must not stop before.
-        Some(policy) => choose(policy, view, &mut draws, must)
-            .or_else(|| if policy.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None }),
+        Some(policy) => {
+            let chosen = choose(policy, view, &mut draws, must);
+            if let Some(victim) = chosen.filter(|_| must) {
+                check_gain(policy, view, victim, without_gain);
+            }
+            chosen.or_else(|| if policy.has_failed() { choose_by(gc.policy, view, &mut draws) } else { None })
+        }
         None => choose_by(gc.policy, view, &mut draws),
     };
     debug_assert!(victim.is_none_or(|victim| view.is_candidate(victim)), "a policy took no candidate");

@@ -98,8 +98,8 @@ outlast_units::counters! {
     pub struct SlcCacheCounts {
         /// Data slots of the superblocks that the host has filled in it.
         pub filled_units: u64,
-        /// Superblocks of it that were erased.
-        pub erased: u64,
+        /// Blocks of it that were erased: of a superblock, those that have not failed.
+        pub erased_blocks: u64,
     }
 }
 

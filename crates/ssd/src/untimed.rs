@@ -188,7 +188,6 @@ impl Ssd {
             core.ftl_mut().begin_origins();
         }
         self.end_untimed();
-        self.find_zones(Nanos::ZERO);
         self.begin_cells();
         self.reset_power(Nanos::ZERO);
     }
@@ -203,10 +202,12 @@ impl Ssd {
         self.begin_scrub(Nanos::ZERO);
     }
 
-    /// Takes account of what untimed writes have left in the buffer: units of program units begun and not full, or held back.
+    /// Takes account of what untimed writes have left: units in the buffer, of program units begun and not full or held back, and the write pointers of
+    /// zones.
     pub fn end_untimed(&mut self) {
         for core in &mut self.cores {
             core.end_untimed();
         }
+        self.find_zones(Nanos::ZERO);
     }
 }

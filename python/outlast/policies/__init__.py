@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from outlast import _core
 from outlast.errors import ScenarioError
+from outlast.plain_values import shown
 from outlast.policies.loading import describe_error, load, source_of
 from outlast.policies.makers import Maker
 from outlast.policies.questions import Collecting, DieHealth, Failure, LostRows, Opening, Pace
@@ -55,6 +56,8 @@ __all__ = [
 def policy_settings(policies: Policies | None) -> tuple[list[tuple[str, str]], dict[str, Maker]]:
     """Policies as settings, and what the simulator asks where they are code at hand."""
     settings, makers = [], {}
+    if policies is not None and not isinstance(policies, Mapping):
+        raise ScenarioError(f"policies = {shown(policies)}: must be a table of decisions")
     for decision, policy in (policies or {}).items():
         if decision not in _core.decisions():
             known = ", ".join(_core.decisions())

@@ -51,7 +51,7 @@ class Decider:
 
     def bind(self, columns: tuple[Any, ...], lots: Any, cells: tuple[Any, ...] | None) -> None:
         """Makes these arrays the columns of the view."""
-        self._view = View(columns, lots, cells)
+        self._view = View(_read_only(columns), lots, None if cells is None else _read_only(cells))
 
     def decide(self, clock: int, units: int) -> int | None:
         """The superblock that is taken, if one is."""
@@ -64,6 +64,8 @@ class Decider:
         if choice is None:
             return None
         try:
+            if isinstance(choice, (bool, np.bool_)):
+                raise TypeError
             number = operator.index(choice)
         except TypeError:
             raise TypeError(f"returned {choice!r}: must be the number of a superblock or None") from None
@@ -74,6 +76,14 @@ class Decider:
     def copy(self) -> Decider:
         """One that goes on from the same state, for a drive that is forked."""
         return Decider(copy.deepcopy(self._choose))
+
+
+def _read_only(columns: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    """The same columns, in which a policy cannot change what it sees."""
+    views = tuple(column.view() for column in columns)
+    for view in views:
+        view.flags.writeable = False
+    return views
 
 
 class Placer:

@@ -3,7 +3,6 @@
 use super::{BuiltDevice, Simulation};
 use crate::error::EngineError;
 use crate::progress::OnProgress;
-use crate::simulated_device::SimulatedDevice;
 use crate::snapshot::{PreparedDevice, write_prepared};
 use outlast_media::ConfigError;
 use std::io::Write;
@@ -25,8 +24,6 @@ impl Simulation {
         }
         let (scenario, prepared) = (&self.scenario, &mut current_run.prepared);
         either!(&mut self.built, device => {
-            // Buffers must be consistent in the snapshot: reading it checks them.
-            device.end_untimed();
             write_prepared(to, scenario, &PreparedDevice { prepared, device })
         })
         .map_err(EngineError::Snapshot)?;

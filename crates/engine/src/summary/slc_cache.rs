@@ -2,7 +2,6 @@
 
 use crate::facts::RunFacts;
 use outlast_ftl::ProgramCause;
-use outlast_media::Geometry;
 use serde::Serialize;
 
 /// The SLC cache; in an array, those of its drives together.
@@ -26,11 +25,6 @@ pub struct SlcCacheSummary {
     pub valid_bytes: u64,
 }
 
-/// Blocks of a superblock.
-fn blocks_each(geometry: &Geometry, cores: u16) -> u64 {
-    u64::from(geometry.dies()) * u64::from(geometry.planes_per_die) / u64::from(cores)
-}
-
 /// Figures of the SLC caches; `None` without one.
 pub(crate) fn slc_cache(facts: &RunFacts<'_>) -> Option<SlcCacheSummary> {
     let (counts, now) = facts.measured.slc_cache?;
@@ -38,14 +32,13 @@ pub(crate) fn slc_cache(facts: &RunFacts<'_>) -> Option<SlcCacheSummary> {
     let unit = config.ftl.mapping_unit.0;
     let written = &facts.measured.counts.written;
     let host = written[ProgramCause::Host] * unit;
-    let cache_erases = counts.erased * blocks_each(&config.geometry, config.controller.flash_cores);
     let cached_bytes = counts.filled_units * unit;
     Some(SlcCacheSummary {
         cached_bytes,
         cached_share: (host != 0).then(|| cached_bytes.min(host) as f64 / host as f64),
         folded_bytes: written[ProgramCause::Fold] * unit,
-        cache_erases,
-        native_erases: facts.measured.counts.drives.erases.saturating_sub(cache_erases),
+        cache_erases: counts.erased_blocks,
+        native_erases: facts.measured.counts.drives.erases.saturating_sub(counts.erased_blocks),
         capacity_bytes: now.limit * unit,
         used_bytes: now.units * unit,
         valid_bytes: now.valid * unit,

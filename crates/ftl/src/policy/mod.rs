@@ -6,7 +6,7 @@ mod by_figures;
 mod user;
 
 pub(crate) use by_figures::ByFigures;
-pub(crate) use user::{CodePolicies, FtlPolicies, SuperblockUserPolicy, choose};
+pub(crate) use user::{CodePolicies, FtlPolicies, SuperblockUserPolicy, check_gain, choose};
 
 use outlast_decisions::{RandomDraws, SuperblockChoice, SuperblockColumns};
 use outlast_settings::ftl::VictimPolicy;

@@ -13,6 +13,8 @@ use outlast_units::SuperblockId;
 #[derive(Clone, Debug)]
 pub(crate) struct FtlPolicies {
     pub(crate) gc: Option<SuperblockUserPolicy>,
+    /// Choices of `gc` in a row from which nothing was gained, while no superblock was free for the host.
+    pub(crate) without_gain: u32,
     pub(crate) wear: Option<SuperblockUserPolicy>,
     pub(crate) scrub: Option<SuperblockUserPolicy>,
     pub(crate) pacing: Option<UserPolicy<dyn QuestionPolicy<HostShareQuestion>>>,
@@ -29,6 +31,7 @@ impl FtlPolicies {
     pub(crate) fn new(policies: &DrivePolicies) -> Self {
         Self {
             gc: load_policy("policies.gc", policies.gc.as_ref()),
+            without_gain: 0,
             wear: load_policy("policies.wear_leveling", policies.wear_leveling.as_ref()),
             scrub: load_policy("policies.scrub", policies.scrub.as_ref()),
             pacing: load_policy("policies.pacing", policies.pacing.as_ref()),
@@ -111,6 +114,27 @@ pub(crate) fn choose(
         let choice = choice_of.choose(view, draws).and_then(|choice| check_choice(choice, view, must));
         choice.map_err(|error| format!("{error}; {}", state_of(view)))
     })?
+}
+
+/// Choices without gain that a policy of collection may make in a row, times the superblocks: one that goes round them all has come to each so often,
+/// and one that draws them has missed one in all of these with a probability of e^-16.
+const ROUNDS_WITHOUT_GAIN: u32 = 16;
+
+/// Has `policy` of collection fail that chose `victim`, if by choices like this the host would wait for ever.
+pub(crate) fn check_gain(
+    policy: &mut SuperblockUserPolicy,
+    view: &SuperblockColumns<'_>,
+    victim: SuperblockId,
+    without_gain: &mut u32,
+) {
+    *without_gain = if view.valid(victim) < view.units { 0 } else { *without_gain + 1 };
+    if *without_gain > ROUNDS_WITHOUT_GAIN * view.superblocks() {
+        let told = format!(
+            "returned {without_gain} superblocks in a row from which nothing is gained, though no superblock is free for the host; {}",
+            state_of(view)
+        );
+        let _: Option<()> = policy.ask(|_| Err(told));
+    }
 }
 
 fn check_choice(

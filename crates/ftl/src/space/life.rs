@@ -32,6 +32,7 @@ impl FlashSpace {
         translation: &mut impl Translation,
     ) -> Vec<RetiredBlock> {
         let lanes = self.pus.lanes.erasable(superblock);
+        let erases_before = self.pus.physical.blocks().erases();
         let erased = self.pus.physical.erase(
             &self.pus.layout,
             superblock,
@@ -48,7 +49,7 @@ impl FlashSpace {
         let usable = self.pus.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
         self.pus.superblocks.free_erased(superblock, erased.cycles, usable);
         if self.slc_cache.is_some() {
-            self.note_cached(superblock, true);
+            self.note_erased(superblock, self.pus.physical.blocks().erases() - erases_before);
         }
         self.marks.end_collection_at(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {

@@ -113,22 +113,26 @@ impl FlashSpace {
         self.marks.set_cache_demand(kept, folds);
     }
 
-    /// `superblock` is full.
+    /// `superblock` is full: counts it if it is of the cache.
     #[inline]
     pub(super) fn note_full(&mut self, superblock: SuperblockId) {
         if self.slc_cache.is_some() {
-            self.note_cached(superblock, false);
+            let filled_units = u64::from(self.pus.units_of(superblock));
+            self.note_cached(superblock, SlcCacheCounts { filled_units, erased_blocks: 0 });
         }
     }
 
-    /// Counts `superblock`, which is full or has been `erased`, if it is of the cache.
+    /// So many blocks of `superblock` have been erased: counts them if it is of the cache.
+    pub(super) fn note_erased(&mut self, superblock: SuperblockId, blocks: u64) {
+        self.note_cached(superblock, SlcCacheCounts { filled_units: 0, erased_blocks: blocks });
+    }
+
     #[cold]
-    pub(super) fn note_cached(&mut self, superblock: SuperblockId, erased: bool) {
-        let units = u64::from(self.pus.units_of(superblock));
+    fn note_cached(&mut self, superblock: SuperblockId, more: SlcCacheCounts) {
         let is_cached = self.pus.superblocks.mode(superblock) == CACHED;
         if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_cached) {
-            cache.counts.erased += u64::from(erased);
-            cache.counts.filled_units += if erased { 0 } else { units };
+            cache.counts.filled_units += more.filled_units;
+            cache.counts.erased_blocks += more.erased_blocks;
         }
         self.review_cache_demand();
     }
