@@ -1804,4 +1804,6 @@ class WorkloadZoned(Setting):
     zones: Setting
     """The first so many zones are used, at least one more than `zones_in_flight`. Default: all."""
     zones_in_flight: Setting
-    """Zones that are written side by side, in turns; at most `device.zones.max_active`. Default: 1."""
+    """Zones that are written side by side, in turns; at most `device.zones.max_active`, and with `rewrite_percent` at
+    most `device.zones.max_open`. Default: 1.
+    """

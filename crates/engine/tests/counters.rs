@@ -109,7 +109,8 @@ pattern = "uniform"
 size = "16KiB"
 requests = 20000
 "#,
-            drive = DriveText::channels(2).dies(2).planes(2).blocks(96, 12, "16KiB").spare(0.6).buffer("1MiB")
+            drive =
+                DriveText::channels(2).dies(2).planes(2).blocks(96, 12, "16KiB").spare(0.6).buffer("1MiB")
         )));
         let cache = run.summary().slc_cache.unwrap();
         (cache.cache_erases, cache.native_erases, run.summary().flash.erases)

@@ -281,6 +281,11 @@ fn random_write_areas_that_cannot_be_are_refused_with_value_and_limit() {
             ["workload.zoned.size", "64KiB"],
         ),
         (
+            "max_open = 2\nrandom_write = { size = \"64KiB\" }",
+            "rewrite_percent = 10\nzones_in_flight = 3",
+            ["workload.zoned.zones_in_flight = 3", "at most device.zones.max_open, 2"],
+        ),
+        (
             "random_write = { size = \"64KiB\" }",
             "rewrite_percent = 10\ncommand = \"append\"",
             ["rewrite_percent", "takes no appends"],

@@ -44,7 +44,8 @@ pub struct ZonedSpec {
     /// Default: 4 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Zones that are written side by side, in turns; at most `device.zones.max_active`. Default: 1.
+    /// Zones that are written side by side, in turns; at most `device.zones.max_active`, and with `rewrite_percent` at most `device.zones.max_open`.
+    /// Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones_in_flight: Option<u32>,
     /// The first so many zones are used, at least one more than `zones_in_flight`. Default: all.
@@ -131,11 +132,8 @@ impl ZonedSpec {
         if queue_depth == 0 {
             return refused("queue_depth", &queue_depth, "must be at least 1".to_owned());
         }
-        let most = own.random_write.map_or(side_by_side, |areas| areas.zones);
-        if rewrite.is_some() && side_by_side > most {
-            let limit =
-                format!("must be at most device.zones.random_write.zones, {most}, with rewrite_percent");
-            return refused("zones_in_flight", &side_by_side, limit);
+        if rewrite.is_some() {
+            check_areas(&own, side_by_side)?;
         }
         let mut plan = self.plan(&own, (size, zones, side_by_side), finish_at, read / 100.0, seeds);
         plan.rewrite = rewrite;
@@ -216,4 +214,16 @@ impl ZonedSpec {
             source: Box::new(ZonedSource::new(plan)),
         }
     }
+}
+
+/// Checks that `side_by_side` zones may be open at once, each with a random write area: none of those is closed for another.
+fn check_areas(own: &ZonedTarget, side_by_side: u32) -> Result<(), WorkloadError> {
+    let areas = own.random_write.map_or(side_by_side, |areas| areas.zones);
+    for (most, setting) in [(areas, "random_write.zones"), (own.open, "max_open")] {
+        if side_by_side > most {
+            let limit = format!("must be at most device.zones.{setting}, {most}, with rewrite_percent");
+            return Err(bad_setting("workload.zoned.zones_in_flight", side_by_side, limit));
+        }
+    }
+    Ok(())
 }
