@@ -1,6 +1,7 @@
 //! Life of a superblock: opened, sealed, relocated, erased.
 
 use crate::mount::RetiredBlock;
+use crate::slc_cache::SlcCacheCounts;
 use crate::space::{FlashSpace, Translation};
 use crate::streams::StreamCause;
 use crate::superblocks::FreePick;
@@ -49,7 +50,8 @@ impl FlashSpace {
         let usable = self.pus.lanes.is_usable(superblock, self.config.tolerated_bad_blocks);
         self.pus.superblocks.free_erased(superblock, erased.cycles, usable);
         if self.slc_cache.is_some() {
-            self.note_erased(superblock, self.pus.physical.blocks().erases() - erases_before);
+            let erased_blocks = self.pus.physical.blocks().erases() - erases_before;
+            self.note_cached(superblock, SlcCacheCounts { filled_units: 0, erased_blocks });
         }
         self.marks.end_collection_at(self.free_superblocks());
         if usable && self.free_superblocks() >= self.reserve() {

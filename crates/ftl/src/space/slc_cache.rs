@@ -122,13 +122,9 @@ impl FlashSpace {
         }
     }
 
-    /// So many blocks of `superblock` have been erased: counts them if it is of the cache.
-    pub(super) fn note_erased(&mut self, superblock: SuperblockId, blocks: u64) {
-        self.note_cached(superblock, SlcCacheCounts { filled_units: 0, erased_blocks: blocks });
-    }
-
+    /// Adds `more`, of `superblock`, to the counts if that is of the cache.
     #[cold]
-    fn note_cached(&mut self, superblock: SuperblockId, more: SlcCacheCounts) {
+    pub(super) fn note_cached(&mut self, superblock: SuperblockId, more: SlcCacheCounts) {
         let is_cached = self.pus.superblocks.mode(superblock) == CACHED;
         if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_cached) {
             cache.counts.filled_units += more.filled_units;
