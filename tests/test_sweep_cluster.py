@@ -173,7 +173,7 @@ def test_a_worker_of_another_build_is_found_out(
 
 def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
-    from outlast.points import cluster as clusters
+    from outlast.points import dask_client
 
     clients, start = list[Any](), distributed.Client.start
 
@@ -182,7 +182,7 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
         return start(self, **more)
 
     monkeypatch.setattr(distributed.Client, "start", noted)
-    monkeypatch.setattr(clusters, "ANSWER_WITHIN_S", 1)
+    monkeypatch.setattr(dask_client, "ANSWER_WITHIN_S", 1)
     with pytest.raises(ScenarioError, match=r"on = tcp://127\.0\.0\.1:9: no Dask scheduler answers there within 1 s"):
         outlast.sweep(serial[0], tmp_path / "out", on="tcp://127.0.0.1:9")
     # What is closed has nothing left to do, and to stumble over, when it is collected.
@@ -206,16 +206,16 @@ def test_no_cluster_there(serial: tuple[dict[str, Any], Path], tmp_path: Path, m
 
 def test_the_script_that_a_slurm_queue_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("dask_jobqueue")
-    from outlast.points.cluster import slurm_cluster
+    from outlast.points.slurm import cluster_of
 
     monkeypatch.setenv("DASK_CONFIG", str(tmp_path))
     options = {"queue": "long", "walltime": "02:30:00", "account": "flash", "cores": 4, "memory": "8GB", "jobs": 20}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with slurm_cluster(options) as made:
+        with cluster_of(options) as made:
             lines = made.job_script().splitlines()
-        with pytest.raises(ScenarioError, match=r"slurm = .*quue"):
-            slurm_cluster({"quue": "long"})
+        with pytest.raises(ScenarioError, match=r"slurm\.quue = long: .*did you mean \"queue\""):
+            cluster_of({"quue": "long"})
     for line in (
         "#SBATCH -p long",
         "#SBATCH -A flash",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -81,7 +81,7 @@ def sweep_command(
                 if bar is not None:
                     bar(done, wanted)
 
-            options = {name: int(value) if value.isdigit() else value for name, value in slurm}
+            options = _slurm_options(slurm) if on == "slurm" else dict(slurm)
             done = sweep(file, out, overrides=settings, jobs=jobs, on=on, slurm=options, progress=tell)
     except KeyboardInterrupt:
         if last_progress == (0, 0):
@@ -101,6 +101,13 @@ def sweep_command(
     if (not quiet and not as_json) or log.is_on():
         log.written(*(folder / name for name in ("sweep.parquet", "sweep.json", "report.html")))
     return FAILED if done.failed else 0
+
+
+def _slurm_options(given: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """Options that --slurm gave, checked before points are resolved; Dask and its queues are loaded only here."""
+    from outlast.points.slurm import options_of
+
+    return options_of(given) if given else {}
 
 
 def _show(done: Sweep) -> None:

@@ -166,7 +166,7 @@ class Served:
 
 
 def serve(
-    scenario: ScenarioLike | Sequence[ScenarioLike] = "demo",
+    scenario: ScenarioLike | Sequence[ScenarioLike] | None = None,
     overrides: Overrides | None = None,
     *,
     listen: str | None = None,
@@ -188,6 +188,7 @@ def serve(
 ) -> Served:
     """Serves a scenario's drive or array by the NBD protocol from a thread of its own, and returns when it is ready.
 
+    Without a scenario it is the machine that `image` holds already, or else the preset `demo` with the `overrides`.
     `listen` is `unix:PATH` or `tcp:ADDRESS:PORT`; without it a socket in a new folder that only this user can enter.
     `nvme` is `tcp:ADDRESS:PORT` for hosts that connect by NVMe/TCP, too; with `True` at any free port of this machine.
     `tls_cert`, `tls_key`, `tls_ca` and `tls` are as the options of `outlast serve`. Time leaps from one event to the
@@ -209,8 +210,7 @@ def serve(
             listen = f"unix:{Path(folder) / 'nbd'}"
         as_file = None if file is None else stack.enter_context(DriveFile(Path(file)))
         server = _core.serve(
-            layers(scenario),
-            override_list(overrides),
+            *_machine_of(scenario, overrides, image),
             listen=listen,
             nvme=NVME_ANYWHERE if nvme is True else nvme or None,
             tls_cert=_text(tls_cert),
@@ -235,6 +235,17 @@ def serve(
             as_file.open(server.uri)
         stack.enter_context(load_of(server, rate, speed, None))
         return Served(server, stack.pop_all(), url, path, as_file)
+
+
+def _machine_of(
+    scenario: ScenarioLike | Sequence[ScenarioLike] | None, overrides: Overrides | None, image: str | Path | None
+) -> tuple[list[_core.Layer], list[tuple[str, str]]]:
+    """The layers and settings of the machine to be served; without any it is the image's own."""
+    settings = override_list(overrides)
+    is_made = image is not None and (Path(image) / "image").exists()
+    if scenario is None and is_made and not settings:
+        return [], []
+    return layers("demo" if scenario is None else scenario), settings
 
 
 def _text(path: str | Path | None) -> str | None:
