@@ -4,13 +4,14 @@ mod power;
 mod reports;
 mod span;
 
-use outlast_engine::check_name;
 use outlast_media::{FaultKind, FaultSpec, ShornShare};
 use outlast_units::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::clock::ClockMode;
+use crate::exports::check_plain;
+use crate::fields::{FieldKind, RequestField, check_fields, check_word};
 use crate::handle::DeferredReply;
 use crate::input::{DeviceInput, parse_fault};
 use crate::service::DeviceService;
@@ -113,6 +114,28 @@ enum RequestedClock {
     Virtual,
 }
 
+/// Fields of requests. A name means the same in all of them.
+const FIELDS: [RequestField; 18] = [
+    RequestField::new("do", FieldKind::Text),
+    RequestField::new("format", FieldKind::Text),
+    RequestField::new("device", FieldKind::Whole(u64::MAX)),
+    RequestField::new("offset", FieldKind::Whole(u64::MAX)),
+    RequestField::nullable("length", FieldKind::Whole(u64::MAX)),
+    RequestField::new("action", FieldKind::Text),
+    RequestField::nullable("for", FieldKind::Time),
+    RequestField::new("force", FieldKind::Flag),
+    RequestField::nullable("shorn", FieldKind::Share),
+    RequestField::nullable("torn", FieldKind::Size),
+    RequestField::new("text", FieldKind::Text),
+    RequestField::new("export", FieldKind::Text),
+    RequestField::new("cut", FieldKind::Flag),
+    RequestField::nullable("speed", FieldKind::Number(ClockMode::SPEEDS)),
+    RequestField::nullable("mode", FieldKind::Text),
+    RequestField::nullable("pause", FieldKind::Flag),
+    RequestField::nullable("advance", FieldKind::Time),
+    RequestField::new("member", FieldKind::Whole(65_535)),
+];
+
 /// Longest remark, in bytes.
 const MAX_MARK_BYTES: usize = 4096;
 /// Prefix of marks that only the program itself may record.
@@ -137,8 +160,7 @@ pub(crate) fn handle_request(
     service: &mut DeviceService,
     clients: &mut ClientSessions,
 ) -> ControlReply {
-    let parsed = ControlRequest::deserialize(request).map_err(|error| error.to_string());
-    let parsed = parsed.and_then(|request| check_names(&request, is_internal).map(|()| request));
+    let parsed = parse(request).and_then(|request| check_names(&request, is_internal).map(|()| request));
     let stops_server = matches!(parsed, Ok(ControlRequest::Stop {}));
     let reply: DeferredReply = match parsed.and_then(|request| execute(request, service, clients)) {
         Ok(value) => Box::new(move || json!({ "ok": value() })),
@@ -147,6 +169,22 @@ pub(crate) fn handle_request(
         }
     };
     ControlReply { reply, stops_server }
+}
+
+/// Reads a request.
+fn parse(request: Value) -> Result<ControlRequest, String> {
+    let Some(fields) = request.as_object() else {
+        return Err("a request must be a JSON object, such as {\"do\": \"state\"}".to_owned());
+    };
+    check_fields(fields, &FIELDS, "")?;
+    check_word::<SmartFormat>(fields, "format", "")?;
+    check_word::<PowerAction>(fields, "action", "")?;
+    check_word::<RequestedClock>(fields, "mode", "")?;
+    // What is left are fields that are missing or unknown, which are named, and an unknown word for `do`.
+    ControlRequest::deserialize(request).map_err(|error| {
+        let told = error.to_string();
+        if told.starts_with("unknown variant") { format!("do: {told}") } else { told }
+    })
 }
 
 /// Refuses names with forbidden characters, and marks with the prefix reserved for the program itself.
@@ -162,7 +200,13 @@ fn check_names(request: &ControlRequest, is_internal: bool) -> Result<(), String
             text.escape_debug()
         ));
     }
-    check_name(field, text).map_err(|error| error.to_string())
+    if field == "export" && text.is_empty() {
+        // Clients that name no export must go on finding the main device.
+        return Err(
+            "export = \"\": must be a name, since the empty one stands for the main device".to_owned()
+        );
+    }
+    check_plain(field, text).map_err(|error| error.to_string())
 }
 
 fn execute(
@@ -226,12 +270,6 @@ fn clock(
     advance: Option<RequestedSpan>,
 ) -> Result<Value, String> {
     let leap = advance.map(|span| span.end("advance", service)).transpose()?;
-    let speeds = ClockMode::SPEEDS;
-    if let Some(speed) = speed
-        && !speeds.contains(&speed)
-    {
-        return Err(format!("speed = {speed}: must be within {} to {}", speeds.start(), speeds.end()));
-    }
     match (mode, speed) {
         (Some(RequestedClock::Virtual), Some(_)) => {
             return Err("speed = is for the wall clock; a virtual clock has no speed".to_owned());

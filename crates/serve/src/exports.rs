@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use outlast_engine::check_name;
+use outlast_media::ConfigError;
 use outlast_settings::namespace::NamespaceConfig;
 use outlast_settings::placement::PlacementConfig;
 use outlast_units::{Bytes, SECTOR_BYTES};
@@ -17,6 +19,16 @@ pub(crate) fn targets(devices: &[ExportedDevice]) -> impl Iterator<Item = Export
     let members =
         (0..devices[0].device.members()).map(|member| ExportTarget { device: 0, member: Some(member) });
     (0..devices.len() as u32).map(ExportTarget::device).chain(members)
+}
+
+/// Checks that a name of an export, or the text of a mark, is one line without control characters. Unlike the name of a scenario it has no tab.
+pub(crate) fn check_plain(field: &str, text: &str) -> Result<(), ConfigError> {
+    check_name(field, text)?;
+    if text.contains('\t') {
+        let limit = "must be one line without control characters; it has U+0009, a tab";
+        return Err(ConfigError::new(field, text.escape_debug(), limit));
+    }
+    Ok(())
 }
 
 pub(crate) fn export_name(devices: &[ExportedDevice], target: ExportTarget) -> String {

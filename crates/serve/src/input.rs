@@ -1,9 +1,11 @@
 //! Inputs of a device in service.
 
 use outlast_device::{Command, PlacementId, Tag};
-use outlast_media::{FaultSpec, UnitTear};
+use outlast_media::{FaultKind, FaultSpec, UnitTear};
 use outlast_units::Lba;
 use serde::Deserialize;
+
+use crate::fields::{FieldKind, RequestField, check_fields, check_word};
 
 /// Everything that changes a device in service. Its time comes separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +70,22 @@ pub enum PowerChange {
     },
 }
 
+/// Fields of a fault, with what their types can hold; the device has limits of its own.
+const FAULT_FIELDS: [RequestField; 12] = [
+    RequestField::new("kind", FieldKind::Text),
+    RequestField::nullable("channel", FieldKind::Whole(65_535)),
+    RequestField::nullable("chip", FieldKind::Whole(65_535)),
+    RequestField::nullable("die", FieldKind::Whole(65_535)),
+    RequestField::nullable("plane", FieldKind::Whole(65_535)),
+    RequestField::nullable("block", FieldKind::Whole(4_294_967_295)),
+    RequestField::nullable("page", FieldKind::Whole(4_294_967_295)),
+    RequestField::nullable("reads", FieldKind::Whole(4_294_967_295)),
+    RequestField::nullable("device", FieldKind::Whole(65_535)),
+    RequestField::nullable("force", FieldKind::Flag),
+    RequestField::nullable("shorn", FieldKind::Share),
+    RequestField::nullable("torn", FieldKind::Size),
+];
+
 /// Reads a fault from JSON: an entry of `[[faults]]` without its time, since it strikes when it is applied.
 ///
 /// # Errors
@@ -80,5 +98,7 @@ pub fn parse_fault(entry: &serde_json::Value) -> Result<FaultSpec, String> {
     if let Some(at) = fields.insert("at".to_owned(), "0ns".into()) {
         return Err(format!("fault.at = {at}: must be absent, as the fault strikes now"));
     }
+    check_fields(&fields, &FAULT_FIELDS, "fault.")?;
+    check_word::<FaultKind>(&fields, "kind", "fault.")?;
     FaultSpec::deserialize(serde_json::Value::Object(fields)).map_err(|error| format!("fault: {error}"))
 }

@@ -8,6 +8,7 @@ mod control;
 mod device;
 mod exported;
 mod exports;
+mod fields;
 mod handle;
 mod heap;
 mod image;

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use outlast_engine::{EngineError, RunControl, RunProgress, Scenario, check_name};
+use outlast_engine::{EngineError, RunControl, RunProgress, Scenario};
 use outlast_units::Nanos;
 use thiserror::Error;
 
 use crate::clock::{ClockMode, ServiceClock};
 use crate::device::ServedDevice;
+use crate::exports::check_plain;
 use crate::handle::{ControlMessage, ServerFacts, ServerHandle, ServerStatus, StatusBoard};
 use crate::image::{DeviceImage, ImageError, ImageOptions};
 use crate::nbd::NbdProtocol;
@@ -141,7 +142,7 @@ impl DeviceServer {
             (None, None, Some(image)) => DeviceImage::scenario(&image.folder)?.name,
             (None, None, None) => return Err(ServeError::Nothing),
         };
-        check_name("export", &export).map_err(EngineError::from)?;
+        check_plain("export", &export).map_err(EngineError::from)?;
         let bind = |(listen, protocol): (ListenAddress, Box<dyn WireProtocol>)| {
             let refused = if protocol.can_encrypt() { ServeError::Listen } else { ServeError::NvmeListen };
             let socket = ClientListener::bind(&listen).map_err(refused)?;

@@ -107,7 +107,7 @@ fn a_torn_end_is_the_end_unless_something_was_promised_behind_it() {
     fs::write(&segment, damaged).unwrap();
     let (mut device, mut records) = prepare_with_records(&folder);
     let error = play(&mut device, &mut records).unwrap_err().to_string();
-    assert!(error.contains("00000001: ends at byte"), "{error}");
+    assert!(error.contains("00000001: is damaged at byte"), "{error}");
     // Nothing behind the header.
     fs::write(&segment, &whole[..28]).unwrap();
     let (mut device, mut records) = prepare_with_records(&folder);

@@ -1,35 +1,38 @@
 //! Files of an image.
 
 use super::folder::ImageFolder;
-use super::{ImageError, checkpoints, with_bytes};
-use crate::log::{AcknowledgedPoint, VERSION, segment_name};
+use super::line::ImageLine;
+use super::{ImageError, creation};
+use crate::log::{AcknowledgedPoint, segment_name};
 use outlast_engine::{Scenario, parse_text};
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-const IMAGE: &str = "image";
-const SCENARIO: &str = "scenario.toml";
+pub(super) const IMAGE: &str = "image";
+/// Name of the file `image` until everything else is there.
+pub(super) const UNFINISHED_IMAGE: &str = "image.new";
+pub(super) const SCENARIO: &str = "scenario.toml";
 pub(super) const LOG: &str = "log";
 pub(super) const CHECKPOINTS: &str = "checkpoints";
-const CLOCK: &str = "clock";
+pub(super) const CLOCK: &str = "clock";
 pub(super) const LOCK: &str = "lock";
-const CLEAN: &str = "clean";
+pub(super) const CLEAN: &str = "clean";
 /// Names of all entries of an image.
-pub(super) const IMAGE_ENTRIES: [&str; 7] = [IMAGE, SCENARIO, LOG, CHECKPOINTS, CLOCK, LOCK, CLEAN];
+pub(super) const IMAGE_ENTRIES: [&str; 8] =
+    [IMAGE, UNFINISHED_IMAGE, SCENARIO, LOG, CHECKPOINTS, CLOCK, LOCK, CLEAN];
 
 /// Advice for images of another version.
 pub(super) const OTHER_VERSION_ADVICE: &str =
     "serve the image with the Outlast that wrote it, and copy its data to a new one";
 
 /// Longest content of the files `image` and `clock`, in bytes; both have less than 100.
-const MAX_LINE_BYTES: u64 = 4096;
+pub(super) const MAX_LINE_BYTES: u64 = 4096;
 /// Longest scenario in bytes. The largest tables of error rates take some 100 KiB.
-const MAX_SCENARIO_BYTES: u64 = 16 << 20;
+pub(super) const MAX_SCENARIO_BYTES: u64 = 16 << 20;
 
 #[derive(Clone, Debug)]
 pub(super) struct ImageFiles {
@@ -94,10 +97,6 @@ impl ImageFiles {
         self.folder.make_subfolder(CHECKPOINTS)
     }
 
-    fn image(&self) -> PathBuf {
-        self.folder.path_of(IMAGE)
-    }
-
     /// True if the creation of the image was completed.
     pub(super) fn exists(&self) -> bool {
         self.folder.has(IMAGE)
@@ -138,52 +137,13 @@ impl ImageFiles {
         }
     }
 
-    /// Creates the image. The file `image` is written last, since an image exists once it does.
-    pub(super) fn make(&self, scenario: &Scenario, sync: bool) -> Result<(), ImageError> {
-        let text = with_bytes(scenario).to_toml()?;
-        let image = new_image_number();
-        let write = |name: &str, bytes: &[u8]| {
-            let write = || -> io::Result<()> {
-                let mut file = self.folder.create(name)?;
-                file.write_all(bytes)?;
-                if sync { file.sync_all() } else { Ok(()) }
-            };
-            write().map_err(|source| io_error(self.folder.path_of(name), source))
-        };
-        self.folder.make_subfolder(LOG).map_err(|source| io_error(self.log(), source))?;
-        // Removes what is left of an image whose creation was not completed.
-        checkpoints::remove_before(self, u32::MAX, false)?;
-        write(SCENARIO, text.as_bytes())?;
-        let begin = AcknowledgedPoint { segment: 1, ..AcknowledgedPoint::default() };
-        write(CLOCK, &begin.to_bytes(image))?;
-        // A mark of an earlier, uncompleted image would claim that this one was shut down cleanly.
-        self.remove_clean_mark()?;
-        let line = format!("outlast image {VERSION} {image:016x} {:08x}\n", crc32c::crc32c(text.as_bytes()));
-        write(IMAGE, line.as_bytes())?;
-        if sync {
-            self.folder.sync().map_err(|source| io_error(self.folder.path().to_owned(), source))?;
-        }
-        Ok(())
-    }
-
     /// Number of the image, and its scenario.
     pub(super) fn read(&self) -> Result<(u64, Scenario), ImageError> {
         let line = self.read_text(IMAGE, MAX_LINE_BYTES)?;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let foreign = |why: String| ImageError::Foreign { path: self.image(), why };
-        let ["outlast", "image", version, number, sum] = words[..] else {
-            return Err(foreign("is not an Outlast image".to_owned()));
-        };
-        if version != VERSION.to_string() {
-            let why = format!(
-                "has version {version}; this program reads version {VERSION}: {OTHER_VERSION_ADVICE}"
-            );
-            return Err(foreign(why));
-        }
-        let numbers = u64::from_str_radix(number, 16).ok().zip(u32::from_str_radix(sum, 16).ok());
-        let (image, sum) = numbers.ok_or_else(|| foreign("is damaged".to_owned()))?;
+        let ImageLine { image, scenario_sum } = ImageLine::parse(&line)
+            .map_err(|why| ImageError::Foreign { path: self.folder.path_of(IMAGE), why })?;
         let text = self.read_text(SCENARIO, MAX_SCENARIO_BYTES)?;
-        if crc32c::crc32c(text.as_bytes()) != sum {
+        if crc32c::crc32c(text.as_bytes()) != scenario_sum {
             let why = "has been changed since the image was made; the log belongs to what it was".to_owned();
             return Err(ImageError::Foreign { path: self.scenario(), why });
         }
@@ -272,15 +232,18 @@ impl ImageFiles {
 
 /// Error for a folder without an image.
 pub(super) fn no_image(folder: &Path) -> ImageError {
+    if let Some(error) = damage_of(folder) {
+        return error;
+    }
     let why = "is not an Outlast image; to create one: outlast serve SCENARIO --image DIR".to_owned();
     ImageError::Foreign { path: folder.to_owned(), why }
 }
 
-/// A number that is probably unique to an image.
-fn new_image_number() -> u64 {
-    #[allow(clippy::disallowed_methods, reason = "images are told apart by when and by whom they were made")]
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    outlast_units::rng::mix(now ^ u64::from(std::process::id()) << 40)
+/// Error for a folder with all of an image but its first file, unless that is just being written.
+fn damage_of(folder: &Path) -> Option<ImageError> {
+    let folder = ImageFolder::open(folder).ok()?;
+    let names = folder.names().ok()?;
+    if folder.has(UNFINISHED_IMAGE) { None } else { creation::damaged(&folder, &names) }
 }
 
 pub(super) fn io_error(path: PathBuf, source: io::Error) -> ImageError {

@@ -99,6 +99,11 @@ impl ImageFolder {
         }
     }
 
+    /// Creates a folder within this one. Fails if there is an entry of this name.
+    pub(crate) fn create_subfolder(&self, name: &str) -> io::Result<()> {
+        Ok(mkdirat(&*self.handle, name, FOLDER)?)
+    }
+
     /// Opens a file to be read.
     pub(crate) fn read(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         self.expect_file(&name)?;
@@ -137,6 +142,11 @@ impl ImageFolder {
     /// Creates a file. An entry of this name is removed first; if it is a link, its target is left alone.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         self.remove_if_there(&name)?;
+        self.create_new(name)
+    }
+
+    /// Creates a file. Fails if there is an entry of this name.
+    pub(crate) fn create_new(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         self.open_plain(name.as_ref(), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL).map(|(file, _)| file)
     }
 

@@ -1,12 +1,11 @@
 //! Creation of an image. If anything fails on the way, nothing is left of it.
 
-use super::ImageError;
-use super::files::{CHECKPOINTS, IMAGE_ENTRIES, ImageFiles, LOCK, LOG, io_error};
+use super::creation::{ImageCreation, remove_leftovers};
+use super::files::{ImageFiles, LOCK, io_error};
 use super::folder::ImageFolder;
-use super::{ImageOptions, with_bytes};
+use super::{ImageError, with_bytes};
 use crate::device::ServedDevice;
 use outlast_engine::{OnProgress, Scenario};
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +13,11 @@ use std::path::{Path, PathBuf};
 pub(super) struct NewImage {
     files: ImageFiles,
     lock: File,
-    /// Entries that were there before.
-    previous_entries: Vec<OsString>,
+    creation: ImageCreation,
+    /// Set if the lock was there before, and nothing of a creation beside it: then it may be the user's.
+    keeps_lock: bool,
+    /// Set once the folder is known to hold no image.
+    is_vacant: bool,
     folders: NewFolders,
     is_kept: bool,
 }
@@ -24,29 +26,37 @@ pub(super) struct NewImage {
 struct NewFolders(Vec<PathBuf>);
 
 impl NewImage {
-    /// Creates the folder, or checks that an existing one has only entries of an image, and locks it for this process.
+    /// Creates the folder, or checks that an existing one is empty or has only what an uncompleted creation has left, and locks it for this process.
     ///
     /// # Errors
     /// The folder holds something else, is in use, or cannot be written; or the scenario cannot be in an image.
-    pub(super) fn new(folder: &Path, scenario: &Scenario) -> Result<Self, ImageError> {
+    pub(super) fn new(folder: &Path, scenario: &Scenario, sync: bool) -> Result<Self, ImageError> {
         // Scenarios that cannot be written are refused before anything is created.
-        with_bytes(scenario).to_toml()?;
+        let creation = ImageCreation::new(scenario, sync)?;
         let io = |source| io_error(folder.to_owned(), source);
         let missing = folder.ancestors().filter(|path| !path.as_os_str().is_empty() && !path.exists());
         let folders = NewFolders(missing.map(Path::to_owned).collect());
         fs::create_dir_all(folder).map_err(io)?;
-        let opened = ImageFolder::open(folder).map_err(io)?;
-        let previous_entries = opened.names().map_err(io)?;
-        if let Some(other) =
-            previous_entries.iter().find(|name| !IMAGE_ENTRIES.iter().any(|entry| name == entry))
-        {
-            let why = format!("holds {} and is not an Outlast image: name an empty folder", other.display());
-            return Err(ImageError::Foreign { path: folder.to_owned(), why });
-        }
-        let files = ImageFiles::with_folder(opened);
+        let files = ImageFiles::with_folder(ImageFolder::open(folder).map_err(io)?);
         files.check_entries()?;
+        let keeps_lock = files.folder().has(LOCK);
+        // Whoever creates an image makes the lock first. Without one nobody does, and the folder is refused with nothing made in it.
+        if !keeps_lock && !files.exists() {
+            creation.check_leftovers(files.folder())?;
+        }
         let lock = files.lock()?;
-        Ok(Self { files, lock, previous_entries, folders, is_kept: false })
+        let mut new_image =
+            Self { files, lock, creation, keeps_lock, is_vacant: false, folders, is_kept: false };
+        // Another server may have created the image meanwhile.
+        if !new_image.files.exists() {
+            let folder = new_image.files.folder();
+            if new_image.creation.check_leftovers(folder)? {
+                remove_leftovers(folder);
+                new_image.keeps_lock = false;
+            }
+            new_image.is_vacant = true;
+        }
+        Ok(new_image)
     }
 
     /// Prepares the device and creates the image; without a device if another server has created the image meanwhile. `None` if `progress` stopped
@@ -57,16 +67,15 @@ impl NewImage {
     pub(super) fn make(
         mut self,
         scenario: &Scenario,
-        options: ImageOptions,
         progress: OnProgress<'_>,
     ) -> Result<Option<(ImageFiles, File, Option<ServedDevice>)>, ImageError> {
         let mut device = None;
-        if !self.files.exists() {
+        if self.is_vacant {
             device = ServedDevice::prepare(&with_bytes(scenario), progress)?;
             if device.is_none() {
                 return Ok(None);
             }
-            self.files.make(scenario, options.sync)?;
+            self.creation.run(self.files.folder())?;
         }
         self.is_kept = true;
         let lock =
@@ -81,22 +90,9 @@ impl Drop for NewImage {
             self.folders.0.clear();
             return;
         }
-        let folder = self.files.folder();
-        // The lock is removed last: until then no other server begins.
-        for name in
-            IMAGE_ENTRIES.into_iter().filter(|entry| !self.previous_entries.iter().any(|name| name == entry))
-        {
-            // Best effort: the user sees the error that led here.
-            let _ = if [LOG, CHECKPOINTS].contains(&name) {
-                folder.remove_folder(name)
-            } else if name == LOCK {
-                Ok(())
-            } else {
-                folder.remove_if_there(name)
-            };
-        }
-        if !self.previous_entries.iter().any(|name| name == LOCK) {
-            let _ = folder.remove_if_there(LOCK);
+        // The lock is removed last: until then no other server begins. Best effort: the user sees the error that led here.
+        if !self.keeps_lock {
+            let _ = self.files.folder().remove_if_there(LOCK);
         }
     }
 }

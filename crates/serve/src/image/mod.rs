@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `image` | version, number of the image, checksum of the scenario |
+//! | `image` | version, number of the image, checksum of the scenario; `image.new` until all else is there |
 //! | `scenario.toml` | scenario of the device, complete in itself |
 //! | `log/00000001` … | segments of the log of inputs |
 //! | `checkpoints/00000007` | the device as it was at the beginning of that segment; older segments may be gone |
@@ -11,9 +11,11 @@
 //! | `clean` | present after a regular shutdown |
 
 mod checkpoints;
+mod creation;
 mod error;
 mod files;
 mod folder;
+mod line;
 mod make;
 mod options;
 mod past;
@@ -80,8 +82,8 @@ impl DeviceImage {
         } else {
             let Some(scenario) = scenario else { return Err(files::no_image(folder)) };
             check(scenario)?;
-            let new_image = NewImage::new(folder, scenario)?;
-            let Some(made) = new_image.make(scenario, options, progress)? else { return Ok(None) };
+            let new_image = NewImage::new(folder, scenario, options.sync)?;
+            let Some(made) = new_image.make(scenario, progress)? else { return Ok(None) };
             made
         };
         let is_made = prepared.is_some();

@@ -14,7 +14,8 @@ impl DeviceImage {
     /// The device as it was at time `at`, with the commands that were under way then. The image is not changed, and may be in use.
     ///
     /// # Errors
-    /// Those of [`DeviceImage::open`], or a time outside the log: before the oldest checkpoint if older log is gone, or after the end.
+    /// Those of [`DeviceImage::open`], except for damage after `at`; or a time outside the log: before the oldest checkpoint if older log is gone, or
+    /// after the end.
     pub fn device_at(
         folder: &Path,
         at: Nanos,
@@ -27,7 +28,7 @@ impl DeviceImage {
         let store = contents.store(folder).map_err(|source| io_error(folder.to_owned(), source))?;
         let start = find_start(&files, &kept_scenario, image, at, store.as_ref(), progress)?;
         let Some((mut device, first)) = start else { return Ok(None) };
-        replay::replay(&mut device, &files, first, acknowledged, true, Some(at))?;
+        replay::replay(&mut device, &files, first, acknowledged, false, Some(at))?;
         Ok(Some(device))
     }
 }

@@ -1,7 +1,7 @@
-//! All records of an image's log, with the device that they are given to.
+//! All records of an image's log, and the device that they are given to.
 
 use super::files::{ImageFiles, io_error};
-use super::{DeviceImage, ImageError};
+use super::{DeviceImage, ImageError, checkpoints};
 use crate::device::ServedDevice;
 use crate::log::{AcknowledgedPoint, LogDamage, LogRecord, PAYLOAD_OFFSET, SegmentReader};
 use outlast_engine::{OnProgress, Scenario};
@@ -22,7 +22,7 @@ pub struct PayloadPlace {
     pub offset: u64,
 }
 
-/// Records of a whole log, at least to the point on which replies depend, without an incomplete record at the end.
+/// Records of a log, at least to the point on which replies depend, without an incomplete record at the end.
 #[derive(Debug)]
 pub struct LogRecords {
     files: ImageFiles,
@@ -59,16 +59,47 @@ impl LogRecords {
     /// # Errors
     /// The image is missing or of another version, or its log does not go back to the beginning.
     pub fn open(folder: &Path) -> Result<Self, ImageError> {
+        let records = Self::opened(folder)?;
+        if !records.is_whole() {
+            let why = "does not go back to the beginning, which serving with keep-log prevents".to_owned();
+            return Err(ImageError::Foreign { path: records.files.log(), why });
+        }
+        Ok(records)
+    }
+
+    /// Opens the records that the image in `folder` still has: all of them, or those that checkpoints have not made needless.
+    ///
+    /// # Errors
+    /// The image is missing or of another version, or segments are missing that no checkpoint stands for.
+    pub(super) fn from_oldest(folder: &Path) -> Result<Self, ImageError> {
+        let records = Self::opened(folder)?;
+        if !records.is_whole() {
+            let newest = match records.files.open_checkpoints()? {
+                Some(folder) => checkpoints::list(&folder)?.0.pop(),
+                None => None,
+            };
+            let needed = newest.unwrap_or(1);
+            if records.read_to.0 >= needed {
+                return Err(missing(&records.files, needed));
+            }
+        }
+        Ok(records)
+    }
+
+    fn opened(folder: &Path) -> Result<Self, ImageError> {
         let files = ImageFiles::open(folder)?;
         let image = files.read()?.0;
+        // Read before the log, of which there may soon be more.
         let acknowledged = files.clock(image)?;
         let mut segments = files.segments()?;
-        if segments.first() != Some(&1) {
-            let why = "does not go back to the beginning, which serving with keep-log prevents".to_owned();
-            return Err(ImageError::Foreign { path: files.log(), why });
-        }
+        let first = segments.first().copied().unwrap_or(1);
         segments.reverse();
-        Ok(Self { files, image, acknowledged, segments, reader: None, read_to: (0, 0) })
+        Ok(Self { files, image, acknowledged, segments, reader: None, read_to: (first - 1, 0) })
+    }
+
+    /// True if the log goes back to the beginning. To be asked before anything is read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.read_to.0 == 0
     }
 
     /// Next record, and the place of its payload; `None` at the end.
@@ -80,10 +111,9 @@ impl LogRecords {
         loop {
             let Some(reader) = self.reader.as_mut() else {
                 let Some(segment) = self.segments.pop() else { return self.check_promised() };
-                // `read_to` begins with segment 0, so the first one must be 1.
+                // Each segment continues the one before.
                 if segment != self.read_to.0 + 1 {
-                    let why = format!("segment {} of the log is missing", self.read_to.0 + 1);
-                    return Err(ImageError::Foreign { path: self.files.log(), why });
+                    return Err(missing(&self.files, self.read_to.0 + 1));
                 }
                 let file = BufReader::with_capacity(BUFFER, self.files.open_segment(segment)?);
                 match SegmentReader::new(file, self.image, segment) {
@@ -122,30 +152,43 @@ impl LogRecords {
         self.files.segments()?.into_iter().map(|segment| self.files.open_segment(segment)).collect()
     }
 
-    /// Ends at damage. An incomplete record at the end of the last segment is no error: no reply depends on it.
+    /// Ends at damage, which is no error behind the point on which replies depend: there it is what a crash leaves.
     fn end_at_damage(
         &mut self,
         segment: u32,
         offset: u64,
         damage: LogDamage,
     ) -> Result<Option<(LogRecord<'_>, PayloadPlace)>, ImageError> {
-        // Only the very last record may be incomplete.
-        let is_end = self.segments.is_empty();
         (self.reader, self.read_to) = (None, (segment, offset));
         match damage {
-            LogDamage::Record { .. } if is_end => self.check_promised(),
+            LogDamage::Record { .. } if self.read_to >= self.promised() => {
+                self.segments.clear();
+                Ok(None)
+            }
             LogDamage::Io(source) => Err(io_error(self.files.segment_path(segment), source)),
             damage => Err(ImageError::Log { path: self.files.segment_path(segment), damage }),
         }
     }
 
+    /// Segment and offset up to which replies depend on the log.
+    fn promised(&self) -> (u32, u64) {
+        (self.acknowledged.segment, self.acknowledged.offset)
+    }
+
     /// Checks that the log reaches the point on which replies depend.
     fn check_promised(&self) -> Result<Option<(LogRecord<'_>, PayloadPlace)>, ImageError> {
-        let AcknowledgedPoint { segment, offset: promised, .. } = self.acknowledged;
-        let (last, length) = self.read_to;
-        if (last, length) >= (segment, promised) {
-            return Ok(None);
+        let ((last, length), (segment, promised)) = (self.read_to, self.promised());
+        // A segment that has no byte yet need not be there.
+        let is_reached = self.read_to >= (segment, promised) || promised == 0 && last + 1 == segment;
+        match last {
+            _ if is_reached => Ok(None),
+            0 => Err(missing(&self.files, segment)),
+            _ => Err(ImageError::Short { path: self.files.segment_path(last), length, segment, promised }),
         }
-        Err(ImageError::Short { path: self.files.segment_path(last), length, segment, promised })
     }
+}
+
+fn missing(files: &ImageFiles, segment: u32) -> ImageError {
+    let why = format!("segment {segment} of the log is missing");
+    ImageError::Foreign { path: files.log(), why }
 }

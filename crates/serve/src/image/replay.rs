@@ -19,10 +19,12 @@ pub(super) struct ReplayEnd {
     pub(super) inputs: u64,
     /// True if the log ends with bytes that are no record.
     pub(super) torn: bool,
+    /// True once an input was found that comes after the time asked for.
+    is_past: bool,
 }
 
 /// Gives `device` the inputs of the log from `first` on, up to time `until` if there is one, and advances it to that time. A torn end is an error
-/// only if it lies before `acknowledged`, and `salvage` is not set.
+/// only if it lies before `acknowledged`, and `salvage` is not set. What comes after `until` is not looked at.
 pub(super) fn replay(
     device: &mut ServedDevice,
     files: &ImageFiles,
@@ -33,7 +35,7 @@ pub(super) fn replay(
 ) -> Result<ReplayEnd, ImageError> {
     let image = first.image;
     let segments = files.segments()?.into_iter().filter(|&segment| segment >= first.segment);
-    let mut progress = ReplayEnd { place: first, inputs: 0, torn: false };
+    let mut progress = ReplayEnd { place: first, inputs: 0, torn: false, is_past: false };
     let promised = RecordPlace { image, segment: acknowledged.segment, offset: acknowledged.offset };
     // Each segment continues the one before, so none may be missing.
     for (segment, number) in segments.zip(first.segment..) {
@@ -49,9 +51,14 @@ pub(super) fn replay(
             Err(LogDamage::Record { .. }) if salvage || progress.place >= promised => progress.torn = true,
             Err(damage) => return Err(ImageError::Log { path, damage }),
         }
-        if progress.torn || until.is_some_and(|until| device.now() >= until) {
+        if progress.torn || progress.is_past {
             break;
         }
+    }
+    if progress.place < promised && !salvage && !progress.is_past {
+        let path = files.segment_path(progress.place.segment);
+        let (length, promised) = (progress.place.offset, promised.offset);
+        return Err(ImageError::Short { path, length, segment: acknowledged.segment, promised });
     }
     if let Some(until) = until {
         // After its last input the server may have told clients of a later time.
@@ -61,10 +68,6 @@ pub(super) fn replay(
             return Err(ImageError::Foreign { path: files.log(), why });
         }
         catch_up(device, until);
-    } else if progress.place < promised && !salvage {
-        let path = files.segment_path(progress.place.segment);
-        let (length, promised) = (progress.place.offset, promised.offset);
-        return Err(ImageError::Short { path, length, segment: acknowledged.segment, promised });
     }
     Ok(progress)
 }
@@ -83,7 +86,7 @@ fn replay_segment(
     progress.place = reader.place();
     while let Some(record) = reader.next()? {
         if until.is_some_and(|until| record.at > until) {
-            catch_up(device, until.unwrap_or(record.at));
+            progress.is_past = true;
             return Ok(());
         }
         // The server did the same before each input. An input that was refused is refused again.

@@ -1,19 +1,15 @@
 //! The log of an image as a trace, which a run can give to another device.
 
-use super::files::ImageFiles;
-use super::{DeviceImage, ImageError};
+use super::{DeviceImage, ImageError, LogRecords};
 use crate::device::fault_in_words;
 use crate::input::{DeviceInput, PowerChange};
-use crate::log::{LogDamage, LogRecord, SegmentReader};
+use crate::log::LogRecord;
 use outlast_device::Op;
 use outlast_media::UnitTear;
 use outlast_units::Nanos;
 use outlast_workload::{TraceFormat, TraceWriter, WorkloadRequest};
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::Path;
-
-/// Bytes read with one call.
-const BUFFER: usize = 1 << 20;
 
 /// Facts about a trace of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,54 +27,21 @@ impl DeviceImage {
     /// Refused commands are included. The image is not changed, and may be in use.
     ///
     /// # Errors
-    /// The image is missing or of another version, its log is damaged, or `to` cannot be written.
+    /// The image is missing or of another version, its log is damaged or has a gap before the point on which replies depend, or `to` cannot be
+    /// written.
     pub fn trace(folder: &Path, to: &mut dyn Write) -> Result<LogTraceSummary, ImageError> {
-        let files = ImageFiles::open(folder)?;
-        let image = files.read()?.0;
-        let segments = files.segments()?;
-        let mut summary =
-            LogTraceSummary { is_whole: segments.first() == Some(&1), ..LogTraceSummary::default() };
+        let mut records = LogRecords::from_oldest(folder)?;
+        let mut summary = LogTraceSummary { is_whole: records.is_whole(), ..LogTraceSummary::default() };
         let mut writer = TraceWriter::new(TraceFormat::Blkparse, to)?;
-        for &segment in &segments {
-            let path = files.segment_path(segment);
-            let log = |damage| ImageError::Log { path: path.clone(), damage };
-            let file = BufReader::with_capacity(BUFFER, files.open_segment(segment)?);
-            let outcome = trace_segment(file, image, segment, &mut writer, &mut summary);
-            match outcome {
-                Err(TraceSegmentError::Log(LogDamage::Record { .. }))
-                    if segments.last() == Some(&segment) => {}
-                Err(TraceSegmentError::Log(damage)) => return Err(log(damage)),
-                Err(TraceSegmentError::Trace(error)) => return Err(error.into()),
-                Ok(()) => {}
+        while let Some((record, _)) = records.next()? {
+            match as_request(&record) {
+                Some(request) => writer.write(&request)?,
+                None => write_remark(record.at, &record.input(), &mut writer, &mut summary)?,
             }
         }
         summary.requests = writer.finish()?;
         Ok(summary)
     }
-}
-
-/// Error of a segment, while reading it or writing the trace.
-enum TraceSegmentError {
-    Log(LogDamage),
-    Trace(outlast_workload::WorkloadError),
-}
-
-fn trace_segment(
-    from: impl std::io::Read,
-    image: u64,
-    segment: u32,
-    to: &mut TraceWriter<'_>,
-    summary: &mut LogTraceSummary,
-) -> Result<(), TraceSegmentError> {
-    let mut reader = SegmentReader::new(from, image, segment).map_err(TraceSegmentError::Log)?;
-    while let Some(record) = reader.next().map_err(TraceSegmentError::Log)? {
-        let outcome = match as_request(&record) {
-            Some(request) => to.write(&request),
-            None => write_remark(record.at, &record.input(), to, summary),
-        };
-        outcome.map_err(TraceSegmentError::Trace)?;
-    }
-    Ok(())
 }
 
 /// The record as a request of a trace, if it is a command.

@@ -6,6 +6,7 @@ mod record;
 mod writer;
 
 pub use clock::AcknowledgedPoint;
+pub(crate) use clock::CLOCK_BYTES;
 pub use reader::{LogDamage, SegmentReader};
 pub(crate) use record::PAYLOAD_OFFSET;
 pub use record::{LogRecord, MAX_PAYLOAD};
