@@ -184,7 +184,7 @@ def test_the_trace_of_an_image_replaces_no_file_of_it(outlast: Outlast, tmp_path
     image.mkdir()
     (image / "log").write_text("kept")
     done = outlast("image", "trace", image.name, "disk.outlast/log", check=False)
-    assert done.returncode == 2 and "disk.outlast/log: is a file of disk.outlast, which is read" in done.stderr
+    assert done.returncode == 2 and "disk.outlast/log: is in disk.outlast, which is read by this command" in done.stderr
     assert (image / "log").read_text() == "kept"
 
 

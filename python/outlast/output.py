@@ -132,10 +132,10 @@ def check_not_read(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def check_not_inside(path: Path, folder: Path) -> None:
-    """Checks that a file to be written replaces none in a folder that the same command reads."""
+    """Checks that a file to be written is in no folder that the same command reads."""
     parent = Path(os.path.realpath(path.parent))
-    if Path(os.path.realpath(folder)) in (parent, *parent.parents) and os.path.lexists(path):
-        raise OutputError(f"{path}: is a file of {folder}, which is read by this command; name another file")
+    if Path(os.path.realpath(folder)) in (parent, *parent.parents):
+        raise OutputError(f"{path}: is in {folder}, which is read by this command; name a file outside of it")
 
 
 def write_file(path: Path, content: str | bytes) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast import _core
-from outlast.errors import WorkloadError
+from outlast.errors import OutputError, WorkloadError
 from outlast.plain_values import plain
 
 WRITTEN = ("msr", "spc", "ascii", "blkparse", "fio-iolog", "fio-iolog-v2", "vscsi", "alibaba", "etw", "commands")
@@ -54,14 +54,30 @@ def trace_convert(
             raise cannot_write(Path(output), error) from error
 
 
+PACKED_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".zip")
+"""Endings of compressed files, which readers of traces unpack."""
+
+
+def check_trace_place(output: Path, image: Path) -> None:
+    """Refuses a file in the image that is read, and a name that promises compression."""
+    from outlast.output import check_not_inside
+
+    # An entry that is no part of an image would make it one that is refused.
+    check_not_inside(output, image)
+    if output.suffix.lower() in PACKED_ENDINGS:
+        raise OutputError(
+            f"{output}: the trace is written without compression; name a file that does not end in {output.suffix}"
+        )
+
+
 def image_trace(image: str | Path, output: str | Path) -> tuple[int, int, bool]:
     """Writes the commands that the machine of an image was given as a trace, in blkparse's format.
 
     Returns how many there are, how many other inputs are remarks in it, and whether the log is there from its start.
     """
-    from outlast.output import cannot_write, check_not_inside, staged_file
+    from outlast.output import cannot_write, staged_file
 
-    check_not_inside(Path(output), Path(image))
+    check_trace_place(Path(output), Path(image))
     with staged_file(Path(output)) as staging:
         try:
             return _core.image_trace(str(image), str(staging))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,24 +72,6 @@ def check_keeping(keeping: ImageOptions) -> None:
         raise click.UsageError(f"{', '.join(options)}: not with --at, which keeps no changes", context)
 
 
-PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip")
-"""Endings of compressed files, which readers of traces unpack."""
-
-
-def check_trace_place(output: Path, image: Path) -> None:
-    """Refuses a file in the image that is read, and a name that promises compression."""
-    from outlast.errors import OutputError
-
-    # An entry that is no part of an image would make it one that is refused.
-    parent = Path(os.path.realpath(output.parent))
-    if Path(os.path.realpath(image)) in (parent, *parent.parents):
-        raise OutputError(f"{output}: is in {image}, which is read by this command; name a file outside of it")
-    if output.suffix.lower() in PACKED:
-        raise OutputError(
-            f"{output}: the trace is written without compression; name a file that does not end in {output.suffix}"
-        )
-
-
 @click.group(
     "image",
     cls=Group,
@@ -117,7 +98,7 @@ def trace_command(image: Path, output: Path) -> None:
     Faults, losses of power and marks become blkparse messages, which a run ignores.
     """
     from outlast.output import check_file
-    from outlast.traces import image_trace
+    from outlast.traces import check_trace_place, image_trace
 
     check_trace_place(output, image)
     check_file(output)

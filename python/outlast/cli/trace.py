@@ -79,11 +79,13 @@ Example:
 def convert_command(file: str, output: Path, to: str, **settings: Any) -> None:
     """Write the requests of trace FILE to OUTPUT in another format."""
     from outlast.cli.progress import RunProgress
-    from outlast.output import check_file
+    from outlast.output import check_file, check_not_read
     from outlast.traces import check_format, trace_convert
 
     refuse_stream(file)
     check_format(to)
+    # Before a link to the trace is refused for being one.
+    check_not_read(output, [Path(file)])
     check_file(output)
     interrupts.raise_on_signal()
     with RunProgress() as bar:
