@@ -21,6 +21,7 @@ from hooks import pytest_configure as pytest_configure
 from hooks import pytest_runtest_makereport as pytest_runtest_makereport
 from hooks import pytest_terminal_summary as pytest_terminal_summary
 from hooks import pytest_unconfigure as pytest_unconfigure
+from served import small as small
 
 # New cases each time, or those of --hypothesis-seed; hypothesis by itself draws the same ones for ever where CI is set.
 settings.register_profile("drawn", settings.get_profile("ci"), derandomize=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import signal
@@ -70,6 +71,20 @@ class Served:
         self.process.send_signal(by)
         _, said = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, said
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The scenario file of a small drive."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Hash of each file in a folder, such as an image."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def start(folder: Path, *arguments: str) -> Served:

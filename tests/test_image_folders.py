@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import signal
 import subprocess
@@ -15,24 +14,10 @@ import outlast
 from conftest import call
 from outlast.errors import OutlastError
 from patience import PATIENCE_S
-from served import SMALL
+from served import SMALL, files_of
 
 NOTHING = ["--clock", "virtual", "--quiet", "--run", "true"]
 """Options of a server that ends as soon as it is ready."""
-
-
-def hashes(folder: Path) -> dict[str, str]:
-    """Hash of each file in a folder."""
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """The scenario of a small drive."""
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL)
-    return path
 
 
 @pytest.fixture
@@ -46,15 +31,15 @@ def image(tmp_path: Path, small: Path) -> Path:
 
 def test_an_image_without_its_first_file_is_refused_and_keeps_its_log(small: Path, image: Path) -> None:
     (image / "image").unlink()
-    before = hashes(image)
+    before = files_of(image)
     for scenario in ([small], []):
         refused = call("serve", *scenario, "--image", image, *NOTHING, check=False)
         assert refused.returncode == 2 and refused.stderr.count("\n") == 1
         assert refused.stderr.startswith(f"error: {image}/image: is missing, although the folder holds log: ")
-        assert hashes(image) == before
+        assert files_of(image) == before
     with pytest.raises(OutlastError, match="image: is missing"):
         outlast.serve(image=image)
-    assert hashes(image) == before
+    assert files_of(image) == before
 
 
 def test_a_scenario_of_the_user_is_not_replaced_by_that_of_an_image(tmp_path: Path, small: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import signal
@@ -14,7 +13,7 @@ import pytest
 import outlast
 from conftest import call
 from patience import PATIENCE_S
-from served import SMALL, SYSTEM_PYTHON, needs_libnbd, start
+from served import SYSTEM_PYTHON, files_of, needs_libnbd, start
 
 pytestmark = needs_libnbd
 
@@ -50,20 +49,6 @@ def by_libnbd(uri: str, commands: str) -> None:
     command = [SYSTEM_PYTHON, "-c", connect + commands, uri]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
-
-
-def files_of(image: Path) -> dict[str, str]:
-    """Hash of each file of an image."""
-    paths = [path for path in image.rglob("*") if path.is_file()]
-    return {str(path.relative_to(image)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """The scenario of a small drive."""
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL)
-    return path
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc absent")

@@ -115,7 +115,7 @@ impl FieldKind {
     }
 }
 
-/// What the error of a text says behind the text.
+/// Words of the error of a text, to be put behind the text.
 fn of_text<T>(parsed: Result<T, ParseUnitError>, text: &str) -> Result<(), String> {
     match parsed {
         Ok(_) | Err(ParseUnitError::TooLarge { base: "nanoseconds", .. }) => Ok(()),

@@ -86,7 +86,7 @@ fn a_folder_with_a_scenario_of_the_user_is_refused() {
     }
 }
 
-/// What a kill may leave: a lock alone, and the files in the order in which they are made.
+/// Leftovers of a killed creation: a lock alone, and the files in the order in which they are made.
 #[test]
 fn a_creation_that_was_killed_is_begun_again_and_the_image_works() {
     let made = folder("killed-creation-whole");

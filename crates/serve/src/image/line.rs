@@ -3,7 +3,7 @@
 use super::files::OTHER_VERSION_ADVICE;
 use crate::log::VERSION;
 
-/// What the line begins with.
+/// Beginning of the line.
 const START: &str = "outlast image ";
 
 /// Number of an image, and CRC-32C of its scenario's text. Written as `outlast image VERSION NUMBER CHECKSUM`.

@@ -14,7 +14,7 @@ impl DeviceImage {
     /// The device as it was at time `at`, with the commands that were under way then. The image is not changed, and may be in use.
     ///
     /// # Errors
-    /// Those of [`DeviceImage::open`], except for damage after `at`; or a time outside the log: before the oldest checkpoint if older log is gone, or
+    /// Errors of [`DeviceImage::open`], except for damage after `at`; or a time outside the log: before the oldest checkpoint if older log is gone, or
     /// after the end.
     pub fn device_at(
         folder: &Path,
