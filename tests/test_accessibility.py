@@ -50,7 +50,7 @@ def of_sweep(_: Path, __: Path) -> str:
     from test_sweep_choices import LEVELS, swept
 
     summary = swept(LEVELS, {"throughput.iops": [9000.0, 4000.0, 12000.0], "array.degraded_s": [0.0, 0.0, 0.0]})
-    return document("Levels · Outlast", "<h1>Levels</h1>", sections(summary), "Outlast")
+    return document("Levels · Outlast", "<h1>Levels</h1>", sections(summary, summary["points"]), "Outlast")
 
 
 PAGES: dict[str, Callable[[Path, Path], str]] = {

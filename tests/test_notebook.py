@@ -18,7 +18,6 @@ from outlast import Comparison, OutputError, models
 from outlast.notebook import plots, theme
 from outlast.report import comparison, render, single, sweep
 from outlast.report.numbers import micros, short
-from outlast.report.sweep_load import summary_of
 from sample import sample_result, with_array, with_errors
 
 VOID = {"br", "wbr", "hr", "img", "input", "meta", "link", "polyline", "polygon"}
@@ -279,7 +278,7 @@ def test_comparisons_and_sweeps_have_the_charts_of_their_reports(swept: outlast.
     assert {trace["name"] for trace in data_of(both.plot.errors())} == {"a"}
     bars = ["a", "a<br>closed form", "b", "b<br>closed form"]
     assert all(trace["y"] == bars for trace in data_of(both.plot.amplification()))
-    charts = [chart for section in sweep.sections(summary_of(swept)) for chart in section.figures]
+    charts = [chart for section in sweep.sections_of(swept) for chart in section.figures]
     assert swept.plot.names == [chart.name for chart in charts]
     means = [point["figures"]["write_amplification.total"]["mean"] for point in swept.points]
     curves = data_of(swept.plot.figure("write_amplification.total"))

@@ -153,8 +153,9 @@ def test_a_record_of_something_else_is_not_taken(tmp_path: Path, monkeypatch: py
     tmp_path.mkdir(exist_ok=True)
     cells.run_all([job], tmp_path, 1)
     assert cells.stored_record(job, tmp_path) is not None
-    record = json.loads(job.file(tmp_path).read_text())
-    job.file(tmp_path).write_text(json.dumps(record | {"key": "0" * 64}))
+    file = tmp_path / job.file_name
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record | {"key": "0" * 64}))
     assert cells.stored_record(job, tmp_path) is None
     assert cells.prepare(Cell({}, [TINY], {"seed": 8}), 1).key != job.key
     renamed = cells.prepare(Cell({}, [TINY], {"name": "another", "description": "of the same"}), 1)

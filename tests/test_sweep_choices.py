@@ -64,7 +64,7 @@ def test_numbers_and_single_points_are_no_choices(values: list[Any]) -> None:
 
 def test_what_is_the_same_everywhere_is_a_line_and_no_chart() -> None:
     summary = swept(LEVELS, {"array.degraded_s": [0.0, 0.0, 0.0], "throughput.iops": [1.0, 2.0, 3.0]})
-    parts = {part.name: part for part in sections(summary)}
+    parts = {part.name: part for part in sections(summary, summary["points"])}
     assert "array degraded: <b>0 s</b>" in parts["same"].html()
     assert [chart.name for part in parts.values() for chart in part.figures] == ["throughput-iops-0"]
 

@@ -16,7 +16,7 @@ import outlast
 from conftest import ROOT, Outlast
 from outlast import _core, api, foreign, points
 from outlast.points import job as work
-from outlast.report import sweep_load
+from outlast.report import sweep_drawn, sweep_load
 from outlast.sweeps import plan, statistics
 from outlast.sweeps.reading import read
 
@@ -45,9 +45,36 @@ def test_the_chart_of_a_load_reads_each_row_once_for_each_figure() -> None:
         columns = {name: CountedColumn([1.0] * 3 * count) for name in sweep_load.FIGURES}
         numbers = {"point": [row // 3 for row in range(3 * count)]}
         done: Any = SimpleNamespace(summary={"sweep": sweep, "points": listed}, columns=numbers | columns)
-        found = sweep_load.summary_of(done)
-        assert all(point["figures"]["throughput.iops"]["count"] == 3 for point in found["points"])
+        found = sweep_load.completed(done, listed)
+        assert all(point["figures"]["throughput.iops"]["count"] == 3 for point in found)
         assert all(column.reads == 3 * count for column in columns.values())
+
+
+def large(count: int, front: int) -> dict[str, Any]:
+    """Summary of so many points, whose figure is lowest at the first and highest at the last but one."""
+    means = [0.0, *(float(number % 97 + 1) for number in range(count - 3)), 99.0, 50.0]
+    listed = [{"point": at, "figures": {"f": {"count": 1, "mean": mean}}} for at, mean in enumerate(means)]
+    on_front = [7 * number % count for number in range(front)]
+    return {"sweep": {"figures": ["f"]}, "points": listed, "pareto": {"front": on_front}}
+
+
+def test_charts_of_many_points_draw_an_even_choice_with_the_front_and_the_ends() -> None:
+    most = sweep_drawn.MOST_DRAWN
+    for count in (1, 100, most):
+        few = large(max(count, 4), 3)
+        assert sweep_drawn.drawn(few) == few["points"]
+        assert sweep_drawn.note(few) == ""
+    many = large(50_000, 40)
+    numbers = [point["point"] for point in sweep_drawn.drawn(many)]
+    assert len(numbers) == most
+    assert numbers == sorted(set(numbers))
+    assert {0, 49_998, *many["pareto"]["front"]} <= set(numbers)
+    # Evenly: a tenth of each tenth, and the 42 that are drawn in any case.
+    per_tenth = np.bincount(np.array(numbers) // 5000)
+    assert abs(per_tenth - 500).max() <= 42
+    assert sweep_drawn.note(many).startswith("charts draw 5\u202f000 of them")
+    # A front of more than there is room for is thinned itself.
+    assert len(sweep_drawn.drawn(large(50_000, 20_000))) == most
 
 
 def test_the_front_is_that_of_all_pairs() -> None:
@@ -128,7 +155,8 @@ def test_a_record_that_is_as_it_was_written_is_taken_at_its_word(tmp_path: Path)
     text = foreign.sealed(table)
     assert foreign.unsealed(text) == table
     assert json.loads(text).keys() == table.keys() | {"checksum"}
-    for changed in (text.replace("0.1", "0.2"), text[:-1], text.replace('"x"', '"y"'), json.dumps(table), ""):
+    whole = json.dumps(table).encode()
+    for changed in (text.replace(b"0.1", b"0.2"), text[:-1], text.replace(b'"x"', b'"y"'), whole, b""):
         assert foreign.unsealed(changed) is None
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import outlast
 from outlast.cli import paper
-from outlast.report import sweep, sweep_load, sweep_points, sweep_steady
+from outlast.report import sweep, sweep_points, sweep_steady
 from outlast.report.names import setting, spread
 from outlast.sweeps import result
 from test_report_widths import swept
@@ -80,7 +80,7 @@ def test_the_front_has_the_axes_of_the_figures_own_charts() -> None:
     summary = told({names[0]: [0.5, 20.0, 3000.0], names[1]: [4.0, 2.0, 1.5]})
     summary["pareto"] = {"figures": [{"figure": name, "best": "lowest"} for name in names]}
     summary["pareto"] |= {"front": [0, 1, 2], "left_out": []}
-    (front,) = (each.figures[0] for each in sweep.sections(summary) if each.name == "pareto")
+    (front,) = (each.figures[0] for each in sweep.sections(summary, summary["points"]) if each.name == "pareto")
     own = sweep.curve(summary, names[0], 0)
     assert own is not None and front.layout["xaxis"] == own.layout["yaxis"]
     assert front.layout["xaxis"]["type"] == "log" and "type" not in front.layout["yaxis"]
@@ -147,7 +147,7 @@ def test_points_that_were_not_steady_are_marked() -> None:
     plain = swept()
     points = [point | {"not_steady": 2 if point["point"] == 1 else 0} for point in plain.summary["points"]]
     done = outlast.Sweep(plain.summary | {"points": points}, {})
-    summary = sweep_load.summary_of(done)
+    summary = done.summary
     rows = sweep_points.points_table(summary)[1]
     assert [row[1] for row in rows[:3]] == ["greedy", "cost-benefit †", "greedy"]
     note = "2 of 18 runs were not in steady state: at the points with †"

@@ -7,8 +7,11 @@ figure has, `NaN`, a key that is given twice, half of a surrogate pair. Whoever 
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import re
+import stat
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,6 +25,8 @@ DEEPEST = 64
 
 LARGEST = 1e150
 """Largest accepted magnitude of a number: its square is still finite. Whole numbers have 64 bits."""
+
+_NO_FILE = "must be a regular file, not a pipe or device"
 
 HALF = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which is no text."""
@@ -67,15 +72,36 @@ def cells_of(line: str) -> list[str]:
         raise ValueError(f"not CSV: {error}") from error
 
 
+def bytes_of(file: str | Path) -> bytes:
+    """The bytes of a file, which must be one: a pipe would be waited for, and a device may have no end.
+
+    Raises OSError, or ValueError with one line, which names no file.
+    """
+    # A large sweep reads a file for each run: the system is asked once for each thing, which `Path` does twice.
+    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(_NO_FILE)
+        content = os.read(handle, found.st_size + 1)
+        while len(content) != found.st_size and (more := os.read(handle, 1 << 20)):
+            content += more
+        return content
+    finally:
+        os.close(handle)
+
+
 def text_of(file: Path) -> str:
-    """The text of a file, which must be one: a pipe would be waited for, and a device may have no end.
+    """The text of a file that a person has named, which must be one.
 
     Raises OSError, or ValueError with one line, which names no file.
     """
     if is_stream(file):
-        raise ValueError("must be a regular file, not a pipe or device")
+        raise ValueError(_NO_FILE)
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return bytes_of(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 from byte {error.start} on") from error
 
@@ -85,37 +111,40 @@ def read(file: Path, parse: Callable[[str], Any] = json_of) -> Any:
     return parse(text_of(file))
 
 
-_SEAL = ', "checksum": "'
+_SEAL = b', "checksum": "'
 
 
-def sealed(table: dict[str, Any]) -> str:
+def sealed(table: dict[str, Any]) -> bytes:
     """A table as JSON on one line, with a checksum of all before it as its last key."""
-    body = json.dumps(table, allow_nan=False)[:-1]
-    return f'{body}{_SEAL}{zlib.crc32(body.encode()):08x}"}}\n'
+    body = json.dumps(table, allow_nan=False).encode()[:-1]
+    return body + _SEAL + _end_of(body)
 
 
-def unsealed(text: str) -> Any | None:
+def unsealed(content: bytes) -> Any | None:
     """The table of a text that is as `sealed` wrote it, and so needs no other check; `None` of any other text."""
     import orjson
 
-    body, _, end = text.rpartition(_SEAL)
-    return orjson.loads(f"{body}}}") if end == f'{zlib.crc32(body.encode()):08x}"}}\n' else None
+    body, _, end = content.rpartition(_SEAL)
+    return orjson.loads(body + b"}") if end == _end_of(body) else None
 
 
-_RELIED_ON: dict[Path, None] = {}
+def _end_of(body: bytes) -> bytes:
+    return b'%08x"}\n' % zlib.crc32(body)
 
 
-def rely_on(file: Path) -> None:
+_RELIED_ON: dict[str, None] = {}
+
+
+def rely_on(file: str | Path) -> None:
     """Notes that this process has believed what a file says, as far as it was checked.
 
     Not for machines, whose state is checked as it is read: one that stumbles later is a defect of Outlast.
     """
-    if file not in _RELIED_ON and file.exists():
-        _RELIED_ON[file] = None
+    _RELIED_ON[str(file)] = None
 
 
-def relied_on() -> list[Path]:
-    """The files of others that this process has believed."""
+def relied_on() -> list[str]:
+    """Paths of the files of others that this process has believed."""
     return list(_RELIED_ON)
 
 

@@ -42,7 +42,7 @@ def path_of(value: Any, what: str, refused: type[OutlastError]) -> Path:
 def override_of(name: str, value: Any) -> tuple[str, str]:
     """A setting and its value as `--set` takes them."""
     text = override_text(plain(value, name))
-    if HALF.search(name + text):
+    if not (name.isascii() and text.isascii()) and HALF.search(name + text):
         raise ScenarioError(f"overrides: {name!a} = {text[:300]!a}: half of a surrogate pair is no text")
     return name, text
 
@@ -61,7 +61,8 @@ def _toml_text(value: Any) -> str:
         return override_text(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml_text(item) for item in value) + "]"
-    return json.dumps(value)
+    # As `json` writes them, which makes an encoder for each.
+    return repr(value) if type(value) in (int, float) else json.dumps(value)
 
 
 def json_text(settings: Mapping[str, Any]) -> str:
@@ -74,7 +75,7 @@ def plain(value: Any, name: str = "", *, room: int = DEEPEST) -> Any:
 
     `room`: how many lists and tables may be within each other.
     """
-    if type(value) in (str, int, bool):
+    if type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value)):
         return value
     if isinstance(value, (dict, Mapping, list, tuple)):
         if room == 0:

@@ -2,7 +2,6 @@
 
 use super::error::ScenarioError;
 use super::tree::{PathStep, SettingNode, SettingValue, dotted};
-use super::void_settings::table_of;
 
 /// A setting that was, by its dotted name.
 #[derive(Debug)]
@@ -111,7 +110,7 @@ pub(super) fn form_advice(form: &str) -> Option<&'static str> {
 /// All that there are.
 pub(super) fn refuse_retired(root: &SettingNode) -> Result<(), ScenarioError> {
     let mut errors = Vec::new();
-    collect(root, &mut Vec::new(), &mut errors);
+    collect(root, &mut String::new(), &mut Vec::new(), &mut errors);
     match errors.pop() {
         None => Ok(()),
         Some(only) if errors.is_empty() => Err(only),
@@ -122,11 +121,11 @@ pub(super) fn refuse_retired(root: &SettingNode) -> Result<(), ScenarioError> {
     }
 }
 
-fn collect(node: &SettingNode, path: &mut Vec<PathStep>, errors: &mut Vec<ScenarioError>) {
-    let name = table_of(path);
+/// Collects what is retired in `node`, whose dotted name is `name`, without the places of lists that are in `path`.
+fn collect(node: &SettingNode, name: &mut String, path: &mut Vec<PathStep>, errors: &mut Vec<ScenarioError>) {
     let retired =
         |advice: String| ScenarioError::Retired { at: node.origin.position(), field: dotted(path), advice };
-    if let Some(found) = RetiredSetting::of(&name) {
+    if let Some(found) = RetiredSetting::of(name) {
         errors.push(retired(found.advice()));
         return;
     }
@@ -140,18 +139,34 @@ fn collect(node: &SettingNode, path: &mut Vec<PathStep>, errors: &mut Vec<Scenar
                 return;
             }
             for (key, inner) in table {
-                path.push(PathStep::Key(key.clone()));
-                collect(inner, path, errors);
-                path.pop();
+                let length = name.len();
+                if length != 0 {
+                    name.push('.');
+                }
+                name.push_str(key);
+                // Looks only where something retired may be: most tables have nothing.
+                if leads_to_retired(name) {
+                    path.push(PathStep::Key(key.clone()));
+                    collect(inner, name, path, errors);
+                    path.pop();
+                }
+                name.truncate(length);
             }
         }
         SettingValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 path.push(PathStep::Index(index));
-                collect(item, path, errors);
+                collect(item, name, path, errors);
                 path.pop();
             }
         }
         _ => {}
     }
+}
+
+/// True if `name` is of a setting that is looked at, or of a table around one.
+fn leads_to_retired(name: &str) -> bool {
+    let is_within =
+        |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    is_within(MODEL) || RETIRED.iter().any(|retired| is_within(retired.name))
 }

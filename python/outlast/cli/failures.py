@@ -33,6 +33,8 @@ HALVES = re.compile("[\ud800-\udfff]")
 """Halves of surrogate pairs, by which Python holds the bytes of a name that is not UTF-8."""
 SHOWN = 200
 """Characters of a name that are shown before and after what is wrong in it."""
+MOST_FILES = 5
+"""Files that a message names of those that something was read from: a sweep reads one for each run."""
 
 
 def of_system(error: OSError) -> int:
@@ -100,7 +102,8 @@ def of_exception(error: Exception) -> int:
     from outlast import foreign
 
     if files := foreign.relied_on():
-        names = ", ".join(map(str, files))
+        left = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+        names = ", ".join(files[:MOST_FILES]) + left
         advice = "if nobody has changed what Outlast wrote, please report this"
         return fail(f"{names}: cannot be used ({message}); {advice}", BAD_INPUT)
     return fail(f"internal error: {message}; please report this with the scenario", INTERNAL)

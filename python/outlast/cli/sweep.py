@@ -115,10 +115,9 @@ def _show(done: Sweep) -> None:
     from outlast.cli import paper
     from outlast.report import sweep_search
     from outlast.report.names import spoken
-    from outlast.report.sweep_load import summary_of
     from outlast.report.sweep_points import is_any_best, notes, points_table
 
-    summary, varied = summary_of(done), len(done.summary["sweep"]["vary"])
+    summary, varied = done.summary, len(done.summary["sweep"]["vary"])
     titles, rows = points_table(summary, MOST_ROWS)
     left = [index < varied or title == "front" for index, title in enumerate(titles)]
     for table in paper.whole(titles, rows, left, varied, paper.room()):

@@ -161,7 +161,7 @@ def _kept(place: Path | None) -> dict[str, Any] | None:
     if place is None or not place.is_file():
         return None
     try:
-        found = foreign.unsealed(foreign.text_of(place))
+        found = foreign.unsealed(foreign.bytes_of(place))
     except (OSError, ValueError):
         return None
     # Cut off, or changed: made again.

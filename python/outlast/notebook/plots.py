@@ -195,10 +195,9 @@ class SweepPlots(Plots):
     """The charts of a sweep, drawn as its report draws them."""
 
     def __init__(self, sweep: Sweep) -> None:
-        from outlast.report.sweep import sections
-        from outlast.report.sweep_load import summary_of
+        from outlast.report.sweep import sections_of
 
-        super().__init__(lambda: sections(summary_of(sweep)), lambda _: True, sweep.summary["name"])
+        super().__init__(lambda: sections_of(sweep), lambda _: True, sweep.summary["name"])
         self._summary = sweep.summary
 
     def figure(self, name: str | None = None, over: str | None = None, theme: Theme | None = None) -> go.Figure:

@@ -41,9 +41,10 @@ class Job:
     inputs: Inputs | None = None
     """Files that the scenario reads; `None` where they were not asked for."""
 
-    def file(self, folder: Path) -> Path:
-        """Path of the job's record."""
-        return folder / f"{self.key[:24]}.json"
+    @property
+    def file_name(self) -> str:
+        """Name of the job's record in the folder of records."""
+        return f"{self.key[:24]}.json"
 
 
 @cache
@@ -132,27 +133,28 @@ def measure_elsewhere(scenario: dict[str, Any], key: str, simulator: str, inputs
 
 def store_record(record: Record, folder: Path) -> None:
     """Writes a record whole or not at all."""
-    write_file(Job({}, record["key"]).file(folder), foreign.sealed(record))
+    write_file(folder / Job({}, record["key"]).file_name, foreign.sealed(record))
 
 
 def stored_record(job: Job, folder: Path) -> Record | None:
     """Record kept from an earlier run of the job; `None` without one, or if the file has another form."""
-    file = job.file(folder)
+    # A text: one path for each run of a large sweep costs more than a look at its file.
+    file = f"{folder}/{job.file_name}"
     try:
         record = _read(file)
-        foreign.rely_on(file)
     except (OSError, ValueError, OutlastError):
         return None
+    foreign.rely_on(file)
     return record if record.get("schema") == SCHEMA_NAME and record.get("key") == job.key else None
 
 
-def _read(file: Path) -> Record:
+def _read(file: str) -> Record:
     """The record in a file. One that is as it was written has the form that it was given, and is not checked anew."""
-    text = foreign.text_of(file)
-    record: Record | None = foreign.unsealed(text)
+    content = foreign.bytes_of(file)
+    record: Record | None = foreign.unsealed(content)
     if record is not None:
         return record
-    record = foreign.json_of(text)
-    shapes.check(file, record, "record")
-    shapes.check(file, record["summary"], "result", without=NOT_KEPT)
+    record = foreign.json_of(content)
+    shapes.check(Path(file), record, "record")
+    shapes.check(Path(file), record["summary"], "result", without=NOT_KEPT)
     return record

@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from outlast.report import sweep_bars, sweep_load, sweep_points, sweep_search
+from outlast.report import sweep_bars, sweep_drawn, sweep_load, sweep_points, sweep_search
 from outlast.report.figure import RUN_COLOURS, Figure, axis
 from outlast.report.names import setting as in_words
 from outlast.report.names import titled, words, written
@@ -28,30 +28,35 @@ _QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]+)")
 
 def page(sweep: Sweep) -> str:
     """The whole page."""
-    summary = sweep_load.summary_of(sweep)
+    summary = sweep.summary
     footer = f"Outlast {text(summary['version'])} · simulated, not measured on hardware"
     title = sweep_points.title(summary)
-    return document(f"{title} · Outlast", _header(summary, title), sections(summary), footer)
+    return document(f"{title} · Outlast", _header(summary, title), sections_of(sweep), footer)
 
 
-def sections(summary: dict[str, Any]) -> list[Section]:
-    """The parts of the page; those that have nothing to show are empty."""
-    summary = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in summary["points"]]}
+def sections_of(sweep: Sweep) -> list[Section]:
+    """The parts of the page of a sweep."""
+    return sections(sweep.summary, sweep_load.completed(sweep, sweep_drawn.drawn(sweep.summary)))
+
+
+def sections(summary: dict[str, Any], points_drawn: list[Point]) -> list[Section]:
+    """The parts of the page, of whose points some are drawn; those that have nothing to show are empty."""
+    drawn = summary | {"points": [point | {"hover": _hover(point), "said": {}} for point in points_drawn]}
     constant = sweep_bars.constant(summary)
     varying = [name for name in summary["sweep"]["figures"] if name not in constant]
-    curves = [_curves(summary, name) for name in varying]
+    curves = [_curves(drawn, name) for name in varying]
     if sweep_bars.is_choice(summary):
         curves = [sweep_bars.section(summary, varying)]
     points = Section("points", "Points", columns="one")
     if summary["points"]:
         points.add(sweep_points.table(summary))
     return [
-        sweep_load.section(summary),
+        sweep_load.section(drawn),
         sweep_search.section(summary),
         points,
         *curves,
         sweep_bars.same(summary),
-        _front(summary),
+        _front(summary, drawn["points"]),
         _failed(summary),
         _sweep_section(summary),
     ]
@@ -71,6 +76,8 @@ def _header(summary: dict[str, Any], title: str) -> str:
     varied = " and ".join(f"<code>{text(figures.called(axis))}</code>" for axis in spec["vary"])
     repeats = f"{spec['repeats']} runs each" if spec["repeats"] > 1 else "one run each, and so without error bars"
     about = f"{counted(len(points), 'point')} of {varied} ({text(spec['method'])}), {repeats}"
+    if left_out := sweep_drawn.note(summary):
+        about += f"; {left_out}"
     found = "".join(f"<li>{sentence}</li>" for sentence in sweep_points.sentences(summary))
     return (
         f'<div class="mark">Outlast</div><h1>{text(title)}</h1><p class="about">{about}</p>'
@@ -224,7 +231,7 @@ def _said(point: Point, name: str) -> str:
     return known[name]
 
 
-def _front(summary: dict[str, Any]) -> Section:
+def _front(summary: dict[str, Any], drawn: list[Point]) -> Section:
     pareto, section = summary["pareto"], Section("pareto", "Pareto front", columns="one")
     wanted = pareto["figures"]
     if not pareto["front"]:
@@ -243,7 +250,7 @@ def _front(summary: dict[str, Any]) -> Section:
         ("dominated", "var:--muted", 6, False),
         ("on the front", "var:--read", 10, True),
     ):
-        points = [p for p in summary["points"] if p["point"] not in out and (p["point"] in chosen) == on_front]
+        points = [p for p in drawn if p["point"] not in out and (p["point"] in chosen) == on_front]
         x, y = ([p["figures"][each["figure"]]["mean"] for p in points] for each in wanted[:2])
         data.append(
             {"type": "scatter", "mode": "markers", "name": label, "x": plain(x), "y": plain(y)}
@@ -251,7 +258,7 @@ def _front(summary: dict[str, Any]) -> Section:
             | {"hovertemplate": "%{customdata}<extra></extra>"}
         )
     titles = [text(titled(each["figure"])) for each in wanted]
-    whole = [point for point in summary["points"] if point["point"] not in out]
+    whole = [point for point in drawn if point["point"] not in out]
     axes = (_axis_of(each["figure"], [point["figures"][each["figure"]]["mean"] for point in whole]) for each in wanted)
     layout = dict(zip(("xaxis", "yaxis"), axes, strict=False)) | {"hovermode": "closest"}
     hint = f"hold the pointer over a point for {', '.join(titles[2:])}" if len(titles) > 2 else ""

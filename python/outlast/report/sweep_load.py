@@ -31,24 +31,25 @@ def load_axis(summary: dict[str, Any]) -> str | None:
     return None
 
 
-def summary_of(sweep: Sweep) -> dict[str, Any]:
-    """The summary of a sweep; where the load varies, its points have the figures of this chart, too."""
+def completed(sweep: Sweep, points: list[Point]) -> list[Point]:
+    """Points of a sweep; where the load varies, with the figures of this chart, too."""
     summary = sweep.summary
     if load_axis(summary) is None or not {IOPS, "point"} <= set(sweep.columns):
-        return summary
-    points = [dict(point) | {"figures": dict(point["figures"])} for point in summary["points"]]
-    rows_of_point: dict[int, list[int]] = {}
+        return points
+    points = [point | {"figures": dict(point["figures"])} for point in points]
+    rows_of_point: dict[int, list[int]] = {point["point"]: [] for point in points}
     for row, number in enumerate(sweep.columns["point"]):
-        rows_of_point.setdefault(int(number), []).append(row)
+        if (rows := rows_of_point.get(int(number))) is not None:
+            rows.append(row)
     for name in FIGURES:
         column = sweep.columns.get(name)
         if column is None:
             continue
         for point in points:
-            values = [column[row] for row in rows_of_point.get(point["point"], [])]
+            values = [column[row] for row in rows_of_point[point["point"]]]
             known = [float(value) for value in values if value is not None and value == value]
             point["figures"].setdefault(name, vars(mean_of(known, summary["sweep"]["confidence"])))
-    return summary | {"points": points}
+    return points
 
 
 def section(summary: dict[str, Any]) -> Section:

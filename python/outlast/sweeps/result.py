@@ -197,15 +197,15 @@ def _rows(plan: Plan, outcome: Outcome) -> list[Row]:
     for run in plan.runs:
         row: Row = {"point": run.point, "repeat": run.repeat} | _values(plan, run.point)
         row["error"] = outcome.failures.get(run.job.key)
-        row_figures = dict(outcome.records.get(run.job.key, {}))
-        if _is_without_measurement(row_figures):
+        whole = row | outcome.records.get(run.job.key, {})
+        if _is_without_measurement(whole):
             # No request in no time is no rate.
-            row_figures |= {name: None for name in row_figures if name.startswith("throughput.")}
-        # The plan's scenario, since a record may have been made under another name. What varies has its own column.
-        figures.add(row_figures, "scenario", run.job.scenario)
-        if not row.keys().isdisjoint(row_figures):
-            row_figures = {name: value for name, value in row_figures.items() if name not in row}
-        rows.append(row | row_figures)
+            whole |= {name: None for name in whole if name.startswith("throughput.")}
+        # The plan's scenario, since a record may have been made under another name.
+        figures.add(whole, "scenario", run.job.scenario)
+        # What varies has a column of its own, whatever else is called like it.
+        whole |= row
+        rows.append(whole)
     return rows
 
 
