@@ -223,46 +223,6 @@ def test_failures_of_a_batch_are_told_and_can_be_raised(drives: dict[str, outlas
     assert caught.value.offset == found.offset[found.failed[0]]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda drive: drive.read(1, 512), "offset = 1: must be a multiple of 512"),
-        (lambda drive: drive.read(-512, 512), "offset = -512: must not be negative"),
-        (lambda drive: drive.read(0, 0), "length = 0: must be from 512"),
-        (lambda drive: drive.read(drive.capacity, 512), "reaches beyond the end of the drive, 6291456 bytes"),
-        (lambda drive: drive.write(0, b"abc"), "length = 3: must be from 512"),
-        (lambda drive: drive.write(2**64, bytes(512)), "offset = 18446744073709551616"),
-        (lambda drive: drive.write_zeroes(0, 0), "length = 0"),
-        (lambda drive: drive.trim(512 << 20, 512), "reaches beyond the end"),
-        (lambda drive: drive.run("erase", 0, 512), 'op = "erase": must be one of read, write, trim, flush'),
-        (lambda drive: drive.run(np.array([7]), 0, 512), "op = 7: must be below 4"),
-        (lambda drive: drive.run("write", [0, 512], 512, bytes(512)), "data: 512 bytes; the writes need 1024"),
-        (lambda drive: drive.run("read", 0, 512, depth=0), "depth = 0: must be from 1 to 1024"),
-        (lambda drive: drive.run("read", 0, 512, depth=5000), "depth = 5000: must be from 1 to 1024"),
-        (lambda drive: drive.run("read", [0.5], 512), "offset: must be a whole number"),
-        (lambda drive: drive.run("read", [0, 512], [512, 512, 512]), "columns of different lengths"),
-        (lambda drive: drive.advance(-1), "-1 s: a time must not be negative"),
-        (lambda drive: drive.advance("soon"), '"soon" is not a time'),
-        (lambda drive: drive.fault(die=99), "fault.die = 99"),
-        (lambda drive: drive.fault("flood"), "unknown variant `flood`"),
-        (lambda drive: drive.fault(die=1, at="2s"), "fault.at"),
-        (lambda drive: drive.replace(0), "only an array can do that"),
-        (lambda drive: drive.repair(), "only an array can do that"),
-        (lambda _: outlast.Drive("no-such-preset"), "no preset"),
-        (lambda _: outlast.Drive(SMALL, {"device.geometry.channels": 0}), "channels"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_one_line(drives: dict[str, outlast.Drive], call: object, message: str) -> None:
-    drive = drives["protected"].fork()
-    before = drive.now_ns
-    with pytest.raises(outlast.OutlastError) as caught:
-        assert callable(call)
-        call(drive)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert drive.now_ns == before
-
-
 def test_the_benchmark_runs() -> None:
     import subprocess
     import sys

@@ -168,6 +168,33 @@ def test_a_sweep_varies_what_does_not_shape_the_drive(tmp_path: Path) -> None:
         outlast.sweep({"name": "other", "scenario": [SMALL, AGED, start], "vary": shapes}, tmp_path / "no", jobs=1)
 
 
+@pytest.mark.parametrize("use", [lambda sim: sim.now, lambda sim: sim.state, lambda sim: sim.advance(requests=1)])
+def test_a_function_that_a_step_calls_is_refused_the_simulation(use: Callable[[outlast.Simulation], object]) -> None:
+    opened: list[outlast.Simulation] = []
+    told: list[str] = []
+
+    def progress(*_: object) -> bool:
+        if opened:
+            with pytest.raises(outlast.DeviceError) as caught:
+                use(opened[0])
+            told.append(str(caught.value))
+        return not told
+
+    endless = {"workload": {"synthetic": {"requests": None, "duration": "1h"}}}
+    opened.append(outlast.open([SMALL, endless], progress=progress))
+    opened[0].advance(seconds="1h")
+    assert told[0] == "a call is under way, and the function that it called cannot use the same simulation or drive"
+    assert opened[0].requests > 0
+
+
+def test_a_simulation_that_is_over_is_not_summed_up_again() -> None:
+    sim = outlast.open(SMALL)
+    assert sim.run().summary["host"]["reads"] > 0
+    for call in (sim.finish, sim.run, lambda: sim.submit("flush"), lambda: sim.inject({"kind": "power"})):
+        with pytest.raises(outlast.DeviceError, match="the simulation is over"):
+            call()
+
+
 def test_bad_input_is_told_in_one_line(tmp_path: Path) -> None:
     sim = outlast.open(SMALL)
     file = tmp_path / "prepared.outlast"

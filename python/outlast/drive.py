@@ -19,6 +19,7 @@ from outlast.drive_commands import (
     Buffer,
     Span,
     as_bytes,
+    check_range,
     column,
     nanoseconds,
     op_codes,
@@ -94,7 +95,7 @@ class Drive:
         *,
         contents: str = "memory",
     ) -> None:
-        self._drive = _core.Drive(layers(scenario), override_list(overrides), contents)
+        self._drive = _core.Drive(layers(scenario), override_list(overrides), str(contents))
 
     @classmethod
     def _of(cls, drive: _core.Drive) -> Drive:
@@ -140,7 +141,9 @@ class Drive:
 
     def write_zeroes(self, offset: int, length: int, fua: bool = False) -> None:
         """Writes zeroes, which take no memory here, and on flash what any data takes."""
-        zeroes = np.zeros(min(whole(length, "length"), ZEROES_BYTES), np.uint8)
+        offset, length = whole(offset, "offset"), whole(length, "length")
+        check_range(offset, length, self.capacity)
+        zeroes = np.zeros(min(length, ZEROES_BYTES), np.uint8)
         for start in range(0, max(length, 1), ZEROES_BYTES):
             self.write(offset + start, zeroes[: length - start], fua)
 
@@ -189,8 +192,9 @@ class Drive:
         SCSI's GET LBA STATUS of Rebuild Assist. An array answers with an empty list: it asks its members itself.
         Raises `DeviceError` for a range beyond the end, or without power.
         """
-        length = self.capacity - offset if length is None else length
-        found = self._drive.lba_status(whole(offset, "offset"), whole(length, "length"))
+        offset = whole(offset, "offset")
+        length = whole(self.capacity - offset if length is None else length, "length")
+        found = self._drive.lba_status(offset, length)
         return [LbaRun(*run) for run in found]
 
     def events(self) -> list[dict[str, Any]]:
@@ -235,6 +239,8 @@ class Drive:
 
         `force`: even where the old one held the only copy of something.
         """
+        if whole(member, "member") >= 2**16:
+            raise DeviceError(f"member = {member}: there is no such member")
         self._drive.replace(member, force)
 
     def repair(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, NoReturn, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast.errors import DeviceError, DriveError, MediumError
-from outlast.plain_values import shown
+from outlast.plain_values import plain, shown
 
 OPS = ("read", "write", "trim", "flush")
 """The operations of a batch; an array of small integers counts them from 0."""
@@ -28,6 +28,9 @@ OUTCOMES = (
 )
 """Outcomes of an operation; `Batch.outcome` indexes them."""
 
+SECTOR = 512
+"""Bytes of a sector."""
+
 Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
 Span: TypeAlias = str | float | timedelta
 """A time: a text such as `"30d"`, seconds, or a `timedelta`."""
@@ -36,7 +39,7 @@ Span: TypeAlias = str | float | timedelta
 def tear(shorn: str | None, torn: int | str | None) -> str:
     """Damage of a loss of power to data being programmed, as an entry of `[[faults]]` in JSON."""
     counts = {"shorn": shorn, "torn": torn}
-    return json.dumps({"kind": "power"} | {name: value for name, value in counts.items() if value is not None})
+    return json.dumps(plain({"kind": "power"} | {name: value for name, value in counts.items() if value is not None}))
 
 
 def raise_error(outcome: int, offset: int) -> NoReturn:
@@ -59,25 +62,36 @@ def raise_error(outcome: int, offset: int) -> NoReturn:
 
 
 def as_bytes(data: Buffer) -> NDArray[np.uint8]:
-    """Bytes of a buffer as a flat array, without a copy where possible."""
-    if isinstance(data, np.ndarray):
-        return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    return np.frombuffer(data, np.uint8)
+    """Bytes of a buffer as a flat array, without a copy where possible. Raises `DeviceError` for what has no bytes."""
+    try:
+        if isinstance(data, (np.ndarray, memoryview)):
+            return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        return np.frombuffer(data, np.uint8)
+    except (TypeError, ValueError) as error:
+        kind = type(data).__name__
+        raise DeviceError(f"data: must be bytes or an array of numbers, and is of type {kind}") from error
 
 
 def op_codes(op: str | Sequence[str] | NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Indices of operations in `OPS`. Raises `DeviceError` for one that there is not."""
     if isinstance(op, str):
         return op_codes([op])
-    if isinstance(op, np.ndarray) and op.dtype.kind in "ui":
-        if op.size and not 0 <= op.min() <= op.max() < len(OPS):
-            raise DeviceError(f"op = {op.max()}: must be below {len(OPS)}, the number of operations ({', '.join(OPS)})")
-        return op.astype(np.uint8)
+    if isinstance(op, np.ndarray):
+        op = np.atleast_1d(op)
+        if op.ndim > 1:
+            raise DeviceError("op: must be an operation or a column of them")
+        if op.dtype.kind in "ui":
+            for code in op[(op < 0) | (op >= len(OPS))][:1]:
+                below = f"be below {len(OPS)}, the number of operations ({', '.join(OPS)})"
+                raise DeviceError(f"op = {code}: must {'not be negative' if code < 0 else below}")
+            return op.astype(np.uint8)
     known = {name: code for code, name in enumerate(OPS)}
-    for name in op:
-        if name not in known:
-            raise DeviceError(f'op = "{name}": must be one of {", ".join(OPS)}')
-    return np.fromiter((known[name] for name in op), np.uint8)
+    names = list(op) if isinstance(op, Iterable) else [op]
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            given = f'"{name}"' if isinstance(name, str) else shown(name)
+            raise DeviceError(f"op = {given}: must be one of {', '.join(OPS)}")
+    return np.fromiter((known[name] for name in names), np.uint8)
 
 
 def whole(value: int, name: str) -> int:
@@ -90,9 +104,23 @@ def whole(value: int, name: str) -> int:
     return value
 
 
+def check_range(offset: int, length: int, capacity: int) -> None:
+    """Raises `DeviceError` for a range that is not of whole sectors, or reaches beyond the end."""
+    for name, value in (("offset", offset), ("length", length)):
+        if value % SECTOR:
+            raise DeviceError(f"{name} = {value}: must be a multiple of {SECTOR}, a sector's bytes")
+    if offset + length > capacity:
+        raise DeviceError(
+            f"offset = {offset}, length = {length}: reaches beyond the end of the drive, {capacity} bytes"
+        )
+
+
 def column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[np.uint64]:
     """Whole numbers as a column. Raises `DeviceError` with their name if they are none, or negative."""
-    column = np.atleast_1d(np.asarray(values))
+    try:
+        column = np.atleast_1d(np.asarray(values))
+    except ValueError as error:
+        raise DeviceError(f"{name}: must be a whole number or a column of them") from error
     if column.ndim != 1 or (column.dtype.kind not in "ui" and column.size):
         raise DeviceError(f"{name}: must be a whole number or a column of them")
     if column.size and column.min() < 0:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from outlast import _core, foreign, memory
 from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, result_of, whole
-from outlast.drive_commands import OPS, OUTCOMES, Span, nanoseconds
+from outlast.drive_commands import OPS, OUTCOMES, Span, check_range, nanoseconds
 from outlast.errors import DeviceError, ScenarioError
 from outlast.inputs import Text
 from outlast.plain_values import path_of, plain
@@ -24,9 +24,6 @@ from outlast.requests import of_scenario
 if TYPE_CHECKING:
     from outlast.policies import Policies
     from outlast.result import Result
-
-SECTOR = 512
-"""Bytes of a sector."""
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 """Columns of one length, by name."""
@@ -90,7 +87,8 @@ class Simulation:
 
     The steps do not change the result: `run` gives the result of `outlast.run`, byte for byte. The notes of the result
     list injected faults, losses of power and submitted requests (`inject`, `power_cut`, `submit`).
-    One thread at a time uses a simulation. Ctrl-C ends the run early; its result is then marked partial.
+    One thread at a time uses a simulation, and no function that a step calls, such as `progress`. Ctrl-C ends the run
+    early; its result is then marked partial.
     """
 
     def __init__(
@@ -175,15 +173,9 @@ class Simulation:
         return Answer(OUTCOMES[done[0]], done[1], done[2])
 
     def _check_range(self, op: str, offset: int, length: int) -> None:
-        for name, value in (("offset", offset), ("length", length)):
-            if value % SECTOR:
-                raise DeviceError(f"{name} = {value}: must be a multiple of {SECTOR}, a sector's bytes")
+        check_range(offset, length, self.capacity)
         if (op == "flush") != (length == 0):
             raise DeviceError(f"length = {length}: must be 0 for a flush, and more for all else")
-        if offset + length > self.capacity:
-            raise DeviceError(
-                f"offset = {offset}, length = {length}: reaches beyond the end of the drive, {self.capacity} bytes"
-            )
 
     def inject(self, fault: Mapping[str, Any]) -> None:
         """Injects a fault now: an entry of `[[faults]]` without `at`, such as `{"kind": "die", "die": 3}`."""
@@ -261,4 +253,4 @@ def restore(
 def _count(value: int, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise DeviceError(f"{name} = {value!r}: must be a whole number, 0 or more")
-    return int(value)
+    return min(int(value), 2**64 - 1)

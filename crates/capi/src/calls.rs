@@ -2,7 +2,7 @@
 
 use crate::failure::{CallFailure, last_message};
 use crate::handle::{CCompletion, CStatistics, DeviceHandle, code, on_device};
-use crate::virtual_host::HostRequest;
+use crate::requests::HostRequest;
 use outlast_device::Op;
 use outlast_units::Nanos;
 use std::ffi::{CStr, c_char, c_int, c_void};

@@ -43,14 +43,15 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::new(CString::default());
 }
 
-/// Keeps the message of `failure` for [`last_message`], and gives its code.
+/// Keeps the message of `failure` for [`last_message`], and gives its code. A thread that ends has no message any more when destructors of its
+/// own are called.
 pub(crate) fn keep(failure: &CallFailure) -> CallStatus {
     let message = failure.message.replace(['\n', '\0'], " ");
-    LAST.set(CString::new(message).unwrap_or_default());
+    let _ = LAST.try_with(|last| last.replace(CString::new(message).unwrap_or_default()));
     failure.status
 }
 
-/// Calls `read` with the message of the last failure on this thread; empty before the first.
-pub(crate) fn last_message<T>(read: impl FnOnce(&CStr) -> T) -> T {
-    LAST.with_borrow(|message| read(message))
+/// Calls `read` with the message of the last failure on this thread; empty before the first, and while the thread ends.
+pub(crate) fn last_message<T>(read: impl Fn(&CStr) -> T) -> T {
+    LAST.try_with(|message| read(&message.borrow())).unwrap_or_else(|_| read(c""))
 }

@@ -1,7 +1,8 @@
 //! The device behind a handle of C, and how each call reaches it: pointers become references here, and panics failures.
 
 use crate::failure::{CallFailure, CallStatus, keep};
-use crate::virtual_host::{NamedCompletion, VirtualHost};
+use crate::requests::NamedCompletion;
+use crate::virtual_host::VirtualHost;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,64 +1,14 @@
 //! A host in virtual time: it submits requests under names of its own, moves time, and takes what has completed.
 
 use crate::failure::{CallFailure, CallStatus};
-use outlast_device::{Command, Completion, Device, Op, Outcome, Tag};
+use crate::requests::{HostRequest, HostTotals, NamedCompletion};
+use outlast_device::{Completion, Device, Op, Outcome, Tag};
 use outlast_engine::{DRAIN_TIME, InService, RunControl, ScenarioLayer, load_scenario};
-use outlast_units::{Lba, Nanos, SECTOR_BYTES};
+use outlast_units::Nanos;
 use std::collections::VecDeque;
 
 /// Requests in flight at most: as many as the largest queue of `NVMe`.
 pub(crate) const MOST_IN_FLIGHT: usize = 1 << 16;
-
-/// A request of the caller.
-#[derive(Clone, Copy, Debug)]
-pub struct HostRequest<'a> {
-    /// Read, write, trim or flush.
-    pub op: Op,
-    /// First byte, a multiple of a sector. Ignored by a flush.
-    pub offset: u64,
-    /// Bytes, a multiple of a sector and not 0. Ignored by a flush.
-    pub length: u64,
-    /// Name that the completion has.
-    pub name: u64,
-    /// True for a write that completes only when it is on flash.
-    pub fua: bool,
-    /// Contents of a write, as long as it. They must be given where the device keeps contents, and are ignored elsewhere.
-    pub data: Option<&'a [u8]>,
-}
-
-/// A request that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedCompletion {
-    /// Name that the caller gave it.
-    pub name: u64,
-    /// When it was submitted.
-    pub submitted: Nanos,
-    /// When it ended.
-    pub at: Nanos,
-    /// How.
-    pub outcome: Outcome,
-    /// Contents of a read, where the device keeps contents; else empty.
-    pub data: Vec<u8>,
-}
-
-/// Totals since the device was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HostTotals {
-    /// Requests that have ended, whatever became of them.
-    pub requests: u64,
-    /// Requests that were not served.
-    pub failed: u64,
-    /// Bytes of reads that were served.
-    pub read_bytes: u64,
-    /// Bytes of writes that were served.
-    pub written_bytes: u64,
-    /// Bytes that flash programmed, of all drives.
-    pub programmed_bytes: u64,
-    /// Blocks that flash erased, of all drives.
-    pub erased_blocks: u64,
-    /// Mean P/E cycles of the blocks, of all drives.
-    pub mean_cycles: f64,
-}
 
 /// A request in flight; the place in the list is its tag at the device.
 #[derive(Clone, Copy, Debug)]
@@ -128,12 +78,12 @@ impl VirtualHost {
         self.device.next_deadline()
     }
 
-    /// Submits a request now.
+    /// Submits a request now. It is aborted at once where an array has not started after a loss of power, since that takes no commands.
     ///
     /// # Errors
     /// An address or a length that is no whole number of sectors, contents of another length, or too many requests in flight.
     pub fn submit(&mut self, request: &HostRequest<'_>) -> Result<(), CallFailure> {
-        let command = Self::command(request)?;
+        let command = request.command()?;
         if let Some(data) = request.data
             && (request.op != Op::Write || data.len() as u64 != request.length)
         {
@@ -147,6 +97,10 @@ impl VirtualHost {
         let length = if request.op == Op::Flush { 0 } else { request.length };
         let kept = InFlight { name: request.name, submitted: self.now, op: request.op, length };
         let tag = self.take_tag(kept)?;
+        if !self.device.is_up() {
+            self.end(Completion::new(self.now, tag, Outcome::Aborted), None);
+            return Ok(());
+        }
         match request.data {
             Some(data) => self.device.submit_data(self.now, command, tag, data),
             None => self.device.submit(self.now, command, tag),
@@ -208,32 +162,6 @@ impl VirtualHost {
         }
     }
 
-    fn command(request: &HostRequest<'_>) -> Result<Command, CallFailure> {
-        if request.op == Op::Flush {
-            return Ok(Command::FLUSH);
-        }
-        let in_sectors = |name: &str, bytes: u64| {
-            let whole = bytes.is_multiple_of(SECTOR_BYTES).then_some(bytes / SECTOR_BYTES);
-            whole.ok_or_else(|| {
-                CallFailure::argument(format!(
-                    "{name} = {bytes}: must be a multiple of {SECTOR_BYTES}, a sector's bytes"
-                ))
-            })
-        };
-        let (lba, sectors) = (in_sectors("offset", request.offset)?, in_sectors("length", request.length)?);
-        let sectors = u32::try_from(sectors).ok().filter(|&sectors| sectors != 0).ok_or_else(|| {
-            let most = u64::from(u32::MAX) * SECTOR_BYTES;
-            CallFailure::argument(format!(
-                "length = {}: must be from {SECTOR_BYTES} to {most}",
-                request.length
-            ))
-        })?;
-        Ok(Command {
-            fua: request.fua && request.op == Op::Write,
-            ..Command::new(request.op, Lba(lba), sectors)
-        })
-    }
-
     fn take_tag(&mut self, kept: InFlight) -> Result<Tag, CallFailure> {
         if let Some(tag) = self.free.pop() {
             self.in_flight[tag as usize] = kept;
@@ -269,28 +197,36 @@ impl VirtualHost {
     fn name_completions(&mut self) {
         while self.device.take_notice().is_some() {}
         for index in 0..self.completions.len() {
-            let Completion { at, tag, outcome, .. } = self.completions[index];
-            let InFlight { name, submitted, op, length } = self.in_flight[tag.0 as usize];
-            self.free.push(tag.0);
-            let data = if self.keeps_contents && op == Op::Read { self.device.take_data(tag) } else { None };
-            if outcome == Outcome::MediumError {
+            let completion = self.completions[index];
+            let tag = completion.tag;
+            let is_read = self.in_flight[tag.0 as usize].op == Op::Read;
+            let data = if self.keeps_contents && is_read { self.device.take_data(tag) } else { None };
+            if completion.outcome == Outcome::MediumError {
                 self.device.take_failed(tag);
             }
-            self.totals.requests += 1;
-            match (outcome, op) {
-                (Outcome::Ok, Op::Read) => self.totals.read_bytes += length,
-                (Outcome::Ok, Op::Write) => self.totals.written_bytes += length,
-                (Outcome::Ok, _) => {}
-                _ => self.totals.failed += 1,
-            }
-            self.ended.push_back(NamedCompletion {
-                name,
-                submitted,
-                at,
-                outcome,
-                data: data.unwrap_or_default(),
-            });
+            self.end(completion, data);
         }
         self.completions.clear();
+    }
+
+    /// Ends a request, of which `data` was read: its tag is free, and the totals count it.
+    fn end(&mut self, completion: Completion, data: Option<Vec<u8>>) {
+        let Completion { at, tag, outcome, .. } = completion;
+        let InFlight { name, submitted, op, length } = self.in_flight[tag.0 as usize];
+        self.free.push(tag.0);
+        self.totals.requests += 1;
+        match (outcome, op) {
+            (Outcome::Ok, Op::Read) => self.totals.read_bytes += length,
+            (Outcome::Ok, Op::Write) => self.totals.written_bytes += length,
+            (Outcome::Ok, _) => {}
+            _ => self.totals.failed += 1,
+        }
+        self.ended.push_back(NamedCompletion {
+            name,
+            submitted,
+            at,
+            outcome,
+            data: data.unwrap_or_default(),
+        });
     }
 }

@@ -18,6 +18,8 @@ const READ: u32 = 0;
 const WRITE: u32 = 1;
 const FLUSH: u32 = 3;
 const NEVER: u64 = u64::MAX;
+const ABORTED: u32 = 4;
+const ZONE_ERROR: u32 = 6;
 
 /// A device that is freed at its end.
 struct Opened(*mut DeviceHandle);
@@ -35,6 +37,14 @@ impl Opened {
         Self(device)
     }
 
+    fn of_text(text: &CStr) -> Self {
+        let mut device = ptr::null_mut();
+        // SAFETY: the text ends with a zero, and the handle can be written.
+        let code = unsafe { outlast_open_text(text.as_ptr(), ptr::null(), 0, &raw mut device) };
+        assert_eq!(code, OK, "{}", message());
+        Self(device)
+    }
+
     fn submit(&self, op: u32, offset: u64, length: u64, tag: u64, data: Option<&[u8]>) -> c_int {
         assert!(data.is_none_or(|data| data.len() as u64 == length));
         let data = data.map_or(ptr::null(), |data| data.as_ptr().cast::<c_void>());
@@ -42,21 +52,27 @@ impl Opened {
         unsafe { outlast_submit(self.0, op, 0, offset, length, tag, data) }
     }
 
-    /// The next completion: tag, outcome, and contents.
+    /// The next completion, which was served: tag and contents.
     fn next(&self) -> (u64, Vec<u8>) {
+        let (tag, outcome, data) = self.ended();
+        assert_eq!(outcome, 0);
+        (tag, data)
+    }
+
+    /// The next completion: tag, outcome, and contents.
+    fn ended(&self) -> (u64, u32, Vec<u8>) {
         let mut ended = MaybeUninit::<CCompletion>::uninit();
         // SAFETY: the handle is live and there is room for one, which is written where the count is 1; its contents are good until the next call.
         unsafe {
             assert_eq!(outlast_advance_to_completion(self.0, outlast_now(self.0) + 1_000_000_000), OK);
             assert_eq!(outlast_completions(self.0, ended.as_mut_ptr(), 1), 1);
             let ended = ended.assume_init();
-            assert_eq!(ended.outcome, 0);
             let data = if ended.data.is_null() {
                 Vec::new()
             } else {
                 std::slice::from_raw_parts(ended.data.cast::<u8>(), ended.length as usize).to_vec()
             };
-            (ended.tag, data)
+            (ended.tag, ended.outcome, data)
         }
     }
 }
@@ -168,4 +184,104 @@ fn the_header_says_what_the_library_has() {
         .output()
         .expect("cc");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A drive with zones is written at the write pointers of its zones alone.
+#[test]
+fn a_write_beside_the_write_pointer_of_a_zone_ends_with_the_error_of_zones() {
+    let text = c"
+        device.geometry.channels = 4
+        device.geometry.chips_per_channel = 1
+        device.geometry.dies_per_chip = 1
+        device.geometry.planes_per_die = 2
+        device.geometry.blocks_per_plane = 64
+        device.geometry.pages_per_block = 48
+        device.geometry.page_size = '16KiB'
+        device.timing = { read = '60us', program = '700us', erase = '3.5ms', bus = '667MB/s' }
+        device.ftl.mapping_unit = '4KiB'
+        device.zones = { count = 48, max_active = 6 }
+        precondition = { fill = 'none', overwrite = 'none' }
+        workload.zoned = { size = '64KiB', bytes = '64MiB' }
+    ";
+    let device = Opened::of_text(text);
+    for (offset, outcome) in [(0, 0), (8192, ZONE_ERROR), (4096, 0)] {
+        assert_eq!(device.submit(WRITE, offset, 4096, offset, None), OK);
+        assert_eq!(device.ended(), (offset, outcome, Vec::new()));
+    }
+}
+
+/// A member is gone and a stripe is in doubt when the power fails: such an array does not start by itself.
+#[test]
+fn requests_to_an_array_that_does_not_start_are_aborted() {
+    let text = c"
+        extends = 'serve-drive'
+        array = { level = 'raid5', members = 4, chunk = '16KiB' }
+        [[faults]]
+        at = '1ms'
+        kind = 'device'
+        device = 2
+        [[faults]]
+        at = '2ms'
+        kind = 'power'
+    ";
+    let device = Opened::of_text(text);
+    let mut now = 0;
+    for tag in 0..64 {
+        assert_eq!(device.submit(WRITE, tag * 4096, 4096, tag, None), OK, "{}", message());
+        now += 50_000;
+        // SAFETY: the handle is live.
+        assert_eq!(unsafe { outlast_advance(device.0, now) }, OK, "{}", message());
+    }
+    let outcomes: Vec<u32> = (0..64).map(|_| device.ended().1).collect();
+    assert_eq!((outcomes[0], outcomes[63]), (0, ABORTED), "{outcomes:?}");
+    for op in [READ, FLUSH] {
+        assert_eq!(device.submit(op, 0, 4096, 99, None), OK, "{}", message());
+        assert_eq!(device.ended(), (99, ABORTED, Vec::new()));
+    }
+}
+
+/// A destructor of the caller's own runs after those of this library's values.
+#[test]
+fn a_call_that_fails_while_its_thread_ends_has_a_code_and_no_message() {
+    struct AtEnd;
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            // SAFETY: no device is given, which is refused.
+            let code = unsafe { outlast_advance(ptr::null_mut(), 0) };
+            assert_eq!((code, message()), (BAD_ARGUMENT, String::new()));
+        }
+    }
+    thread_local! {
+        static AT_END: AtEnd = const { AtEnd };
+    }
+    let ends = || {
+        // Destructors run in the opposite order: the message's value is made later, and is gone first.
+        AT_END.with(|_| ());
+        // SAFETY: as above.
+        assert_eq!(unsafe { outlast_advance(ptr::null_mut(), 0) }, BAD_ARGUMENT);
+        assert!(!message().is_empty());
+    };
+    std::thread::Builder::new().spawn(ends).unwrap().join().unwrap();
+}
+
+/// The header says that threads may use a device in turn.
+#[test]
+fn a_device_may_go_from_thread_to_thread() {
+    const fn goes<T: Send>() {}
+    const { goes::<outlast::VirtualHost>() };
+}
+
+/// The header says how much: coroutines of event-driven simulators have small stacks.
+#[test]
+fn a_device_is_opened_and_used_on_a_stack_of_512_kib() {
+    let uses = || {
+        for text in
+            [c"extends = 'serve-drive'", c"extends = 'serve-drive'\narray = { level = 'raid5', members = 4 }"]
+        {
+            let device = Opened::of_text(text);
+            assert_eq!(device.submit(WRITE, 0, 4096, 1, None), OK, "{}", message());
+            assert_eq!(device.next().0, 1);
+        }
+    };
+    std::thread::Builder::new().stack_size(512 << 10).spawn(uses).unwrap().join().unwrap();
 }

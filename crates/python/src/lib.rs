@@ -19,6 +19,7 @@ mod scenario;
 mod serve;
 mod simulation;
 mod tables;
+mod thread_lock;
 mod torture;
 mod trace;
 

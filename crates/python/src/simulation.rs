@@ -6,6 +6,7 @@ use crate::policies::{Given, load_whole};
 use crate::run::RunWatch;
 use crate::scenario::{Override, RawLayer};
 use crate::tables;
+use crate::thread_lock::ThreadLock;
 use outlast_device::{Command, Op};
 use outlast_engine::{LegGoal, Provenance, RunResult, RunStatus, Simulation as Core};
 use outlast_serve::parse_fault;
@@ -15,7 +16,6 @@ use pyo3::types::PyDict;
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// Where the run stands: simulated nanoseconds, requests done, whether it has ended.
 type Stood = (u64, u64, bool);
@@ -23,7 +23,7 @@ type Stood = (u64, u64, bool);
 /// A run that is open. One thread at a time uses it; others wait.
 #[pyclass(module = "outlast._core", frozen)]
 struct Simulation {
-    open: Mutex<Open>,
+    open: ThreadLock<Open>,
     /// Takes the log of requests, where the scenario has one.
     rows: Option<Py<PyAny>>,
 }
@@ -52,9 +52,9 @@ impl Simulation {
             let core = Core::new(scenario).map_err(|error| of_engine(error, &provenance))?;
             Ok(Open { core, provenance })
         })?;
-        let made = Self { open: Mutex::new(open), rows };
+        let made = Self { open: ThreadLock::new(open), rows };
         let log = made.rows.is_some();
-        made.step(py, progress, |core, watch| {
+        made.watched(py, progress, |core, watch| {
             core.open_logged(&mut |now| watch.borrow_mut().look(now), log)
         })?;
         Ok(made)
@@ -125,7 +125,7 @@ impl Simulation {
         self.with(py, |open| Ok(open.core.capacity().0))
     }
 
-    /// Sums up: the summary as JSON, its tables, and whether it was asked to stop. The run is over then.
+    /// Sums up: the summary as JSON, its tables, and whether it was asked to stop. The run is over then, and is not summed up again.
     #[pyo3(signature = (progress = None))]
     fn finish<'py>(
         &self,
@@ -185,11 +185,22 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Open) -> PyResult<T> + Send,
     ) -> PyResult<T> {
-        unlocked(py, || work(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner)))
+        unlocked(py, || self.open.with(work))
     }
 
-    /// As [`Simulation::with`]; progress goes out, and Ctrl-C comes in.
+    /// As [`Simulation::with`], unless the run is over; progress goes out, and Ctrl-C comes in.
     fn step<T: Send>(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+        work: impl FnOnce(&mut Core, &RefCell<RunWatch>) -> Result<T, outlast_engine::EngineError> + Send,
+    ) -> PyResult<T> {
+        self.stand(py)?;
+        self.watched(py, progress, work)
+    }
+
+    /// As [`Simulation::step`], also before the run is open.
+    fn watched<T: Send>(
         &self,
         py: Python<'_>,
         progress: Option<Py<PyAny>>,

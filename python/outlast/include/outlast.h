@@ -39,10 +39,10 @@ enum {
   OUTLAST_OUT_OF_RANGE,      /* beyond the capacity; nothing was done */
   OUTLAST_READ_ONLY,         /* too few good blocks are left to write */
   OUTLAST_MEDIUM_ERROR,      /* data could not be read */
-  OUTLAST_ABORTED,           /* the power failed */
+  OUTLAST_ABORTED,           /* the power failed, or an array has not started since it did */
   OUTLAST_INVALID_NAMESPACE, /* of no request that this interface makes */
-  OUTLAST_ZONE_ERROR,        /* likewise */
-  OUTLAST_INVALID_OPCODE     /* likewise */
+  OUTLAST_ZONE_ERROR,        /* of a drive with zones: a write elsewhere than at the write pointer, or beyond the zone */
+  OUTLAST_INVALID_OPCODE     /* of no request that this interface makes */
 };
 
 /* A device, from outlast_open_* to outlast_free. */
@@ -73,11 +73,12 @@ typedef struct outlast_statistics_t {
 
 /* The version of the library; a program that needs this header's functions checks that it is at least OUTLAST_ABI. */
 uint32_t outlast_abi(void);
-/* Why the last failed call of this thread failed, in a line; good until the thread's next call. */
+/* Why the last failed call of this thread failed, in a line; good until the thread's next call. Empty before the first, and in destructors
+ * that run when the thread ends. */
 const char *outlast_message(void);
 
 /* Opens a scenario: a file's path or a preset's name, or a text in TOML. `settings` are `count` single settings such as
- * "device.ftl.gc.policy=fifo", and may be null if there are none. `*device` is null after a failure. */
+ * "device.ftl.gc.policy=fifo", and may be null if there are none. `*device` is null after a failure. Takes up to 512 KiB of stack. */
 int outlast_open_file(const char *path, const char *const *settings, size_t count, outlast_device **device);
 int outlast_open_text(const char *toml, const char *const *settings, size_t count, outlast_device **device);
 /* Frees a device; null is nothing. */

@@ -128,7 +128,8 @@ struct Flight {
 }
 
 impl Host {
-    /// Carries out a batch. `interrupted` is asked now and then, and ends the batch early with its error.
+    /// Carries out a batch. `interrupted` is asked now and then, and ends the batch early with its error, once all that is in
+    /// flight has completed.
     ///
     /// # Errors
     /// Those of `interrupted`; a command that never completes.
@@ -143,13 +144,29 @@ impl Host {
         };
         let mut flight =
             Flight { free: (0..batch.depth as u32).rev().map(Tag).collect(), at: vec![(0, 0); batch.depth] };
+        let handed_over = self.hand_over(batch, &mut flight, &mut done, interrupted);
+        // Whatever ends a batch early: the next one finds no command under way.
+        while flight.free.len() < batch.depth {
+            self.wait(batch, &mut flight, &mut done)?;
+        }
+        handed_over.map(|()| done)
+    }
+
+    /// Hands the commands of a batch to the machine, as many at once as may be in flight.
+    fn hand_over(
+        &mut self,
+        batch: &Batch,
+        flight: &mut Flight,
+        done: &mut Done,
+        interrupted: impl Fn() -> PyResult<()>,
+    ) -> PyResult<()> {
         let (mut read, mut written) = (0, 0);
         for (index, &ask) in batch.asks.iter().enumerate() {
             if index % BETWEEN_SIGNALS == BETWEEN_SIGNALS - 1 {
                 interrupted()?;
             }
             if flight.free.is_empty() {
-                self.wait(batch, &mut flight, &mut done)?;
+                self.wait(batch, flight, done)?;
             }
             let Some(tag) = flight.free.pop() else { continue };
             let length = batch.lengths[index];
@@ -172,13 +189,13 @@ impl Host {
                     done.completed[index] = self.now.0;
                     flight.free.push(tag);
                 }
-                Err(refused) => return Err(DeviceError::new_err(refused.to_string())),
+                Err(refused) => {
+                    flight.free.push(tag);
+                    return Err(DeviceError::new_err(refused.to_string()));
+                }
             }
         }
-        while flight.free.len() < batch.depth {
-            self.wait(batch, &mut flight, &mut done)?;
-        }
-        Ok(done)
+        Ok(())
     }
 
     /// Lets time pass until a command of the batch completes.

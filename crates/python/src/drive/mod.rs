@@ -6,6 +6,7 @@ use crate::errors::{DeviceError, InternalError, of_engine};
 use crate::guard::unlocked;
 use crate::scenario::{Override, RawLayer, load};
 use crate::serve::contents_in;
+use crate::thread_lock::ThreadLock;
 use host::{Ask, Batch, CommandFlags, Done, Host};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use outlast_device::LbaRun;
@@ -16,7 +17,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
 
 /// A column of numbers for Python.
 type Out<'py, T> = Bound<'py, PyArray1<T>>;
@@ -26,7 +26,7 @@ type Columns<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u8>);
 /// A drive or an array in virtual time. One thread at a time uses it; others wait.
 #[pyclass(module = "outlast._core", frozen)]
 struct Drive {
-    host: Mutex<Host>,
+    host: ThreadLock<Host>,
     capacity: u64,
     unit: u64,
 }
@@ -235,7 +235,7 @@ impl Drive {
 impl Drive {
     fn of(host: Host) -> Self {
         let identity = host.machine.identify();
-        Self { capacity: identity.capacity.0, unit: identity.optimal_io.0, host: Mutex::new(host) }
+        Self { capacity: identity.capacity.0, unit: identity.optimal_io.0, host: ThreadLock::new(host) }
     }
 
     /// Calls `work` with the machine, without the interpreter lock.
@@ -245,10 +245,11 @@ impl Drive {
         work: impl FnOnce(&mut Host) -> PyResult<T> + Send,
     ) -> PyResult<T> {
         unlocked(py, || {
-            let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
-            let done = work(&mut host)?;
-            host.machine.check_contents().map_err(|error| DeviceError::new_err(error.to_string()))?;
-            Ok(done)
+            self.host.with(|host| {
+                let done = work(host)?;
+                host.machine.check_contents().map_err(|error| DeviceError::new_err(error.to_string()))?;
+                Ok(done)
+            })
         })
     }
 
