@@ -5,7 +5,7 @@ from outlast.setting import Setting
 array: Array
 """An array of such drives. Absent: the host has one drive."""
 changes: Setting
-"""Changes of protection during the run.
+"""Changes of protection during the run, and updates of placement handles; they need `run.timing = "full"`.
 - at: When, from the start of the run. Give this, `pe_cycles` or `medium_errors`.
 - block: Its new `block`; 0: none. Default: as it is.
 - class: The class that gets another code. Default: 0.
@@ -37,8 +37,8 @@ faults: Setting
 - block: Block of the plane.
 - channel: Channel of a chip.
 - chip: Chip on the channel.
-- device: Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for
-  `power`.
+- device: Member of the array, counted from 0; its spares follow, which kinds `device` and `replace` do not take.
+  Needed wherever there is an array, except for `power`.
 - die: Die, counted over the drive: channel by channel, chip by chip.
 - force: For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array:
   whether it starts even though what a missing member held may come back wrong. Default: false.
@@ -82,7 +82,7 @@ class Array(Setting):
     Default: "64KiB".
     """
     consistency: Setting
-    """How parity is made consistent after a loss of power.
+    """How parity is made consistent after a loss of power; `resync` for `raid0`, in which nothing can be inconsistent.
     Default: "resync".
     - resync: Parity of the whole array is recomputed after an unclean stop. Costs nothing before; has the write
       hole: a member that fails before this is done may be reconstructed with wrong data where writes were in
@@ -207,8 +207,8 @@ class ArrayBackground(Setting):
     next one. From 10 us to 1 h. Default: 10 ms.
     """
     scrub_interval: Setting
-    """Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on
-    demand.
+    """Time from the end of one scrub to the start of the next, which repairs what it finds; not for `raid0`, in which
+    there is nothing to compare. Absent: scrubs only on demand.
     """
     window: Setting
     """Groups worked on at once, at most 64. Default: 32 (a guess: enough to keep every member busy). One, where
@@ -1322,7 +1322,8 @@ class DeviceZones(Setting):
     """Time that a finish takes beside what it writes, of a zone that is partly written; at most 1 s. Default: 0."""
     max_active: Setting
     """Most zones that are partly written or open (`NVMe`: Maximum Active Resources); 1 to 128, each with a write stream
-    and its open superblock. Default: 14.
+    and its open superblock. Several namespaces have equal shares of this, of `max_open` and of `random_write.zones`.
+    Default: 14.
     """
     max_open: Setting
     """Most zones that are open at once (`NVMe`: Maximum Open Resources); at most `max_active`. Absent: `max_active`."""

@@ -50,6 +50,8 @@ def array(draw: Draw) -> Settings | None:
         "chunk": draw.one(("4KiB", "16KiB", "64KiB")),
     }
     settings |= draw.fill(ARRAY)
+    if level == "raid0" and "scrub_interval" in settings.get("background", {}):
+        settings.pop("background")  # There is nothing to compare.
     if level == "raid10":
         settings |= draw.fill([("copy_layout", 0.6, ("near", "far", "offset"))])
     if level in ("raid4", "raid5", "raid6"):

@@ -89,9 +89,12 @@ def case(seed: int) -> Case:
     array = events.array(own["array"])
     if array:
         settings["array"] = array
+    changes: list[Settings] = []
     if placement and own["faults"].chance(0.5):
-        settings["changes"] = [{"at": own["faults"].time(1, 300, "ms"), "update_handles": [0]}]
-    elif not placement and (changes := media.changes(own["media"], shape, code)):
+        changes = [{"at": own["faults"].time(1, 300, "ms"), "update_handles": [0]}]
+    elif not placement:
+        changes = media.changes(own["media"], shape, code)
+    if changes and "timing" not in settings["run"]:
         settings["changes"] = changes
     if faults := events.faults(own["faults"], shape, cache, array["members"] if array else None):
         settings["faults"] = faults

@@ -139,6 +139,9 @@ pub struct MemberStatus {
     pub present: bool,
     /// True if all of it can be read.
     pub in_sync: bool,
+    /// Share of all groups that its device has, whether a rebuild of it goes on or not; 0 if no device is there.
+    #[serde(skip)]
+    pub filled_share: f64,
     /// Age by the array's measure.
     pub age: Option<f64>,
     /// Share of the parity chunks, in percent.

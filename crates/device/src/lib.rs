@@ -28,7 +28,7 @@ pub use smart::Smart;
 pub use status::{LbaRun, Notice, NoticeKind};
 pub use zones::{
     RandomWriteAreas, ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState,
-    ZoneTable,
+    ZoneTable, share_of,
 };
 
 use outlast_units::{Lba, Nanos};

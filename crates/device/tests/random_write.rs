@@ -46,6 +46,19 @@ fn only_an_empty_zone_gets_an_area_and_as_many_as_there_are() {
 }
 
 #[test]
+fn each_of_two_namespaces_has_half_of_the_areas() {
+    let mut table = table();
+    table.share_among(&[2, 3]);
+    table.manage(ZoneAction::OpenRandom, Lba(0)).unwrap();
+    assert_eq!(table.manage(ZoneAction::OpenRandom, Lba(128)), Err(ZoneError::NoRandomWriteArea));
+    table.manage(ZoneAction::OpenRandom, Lba(256)).unwrap();
+    table.power_cycle_with_areas(|_| 16, |zone| if zone.0 < 2 { 24 } else { 0 }, |_| false);
+    let areas = [0, 1, 2, 3, 4].map(|zone| table.has_area(ZoneId(zone)));
+    assert_eq!(areas, [true, false, true, false, false]);
+    table.self_check().unwrap();
+}
+
+#[test]
 fn a_device_without_areas_refuses_them_by_name() {
     let mut table = ZoneTable::new(LAYOUT, ZoneLimits { open: 3, active: 3 });
     for action in [ZoneAction::OpenRandom, ZoneAction::Commit] {

@@ -134,6 +134,10 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
     let written = counters.rebuild_sectors_written * SECTOR_BYTES;
     let span = (finished.unwrap_or(end) - started).as_secs_f64();
     let progress = volume.array.progress(end).filter(|_| volume.array.is_rebuilding());
+    // Of a rebuild that was broken off, what its drive has of it.
+    let members = volume.array.status(end).members;
+    let kept =
+        all.last().filter(|_| finished.is_none()).map(|last| members[last.member.index()].filled_share);
     Some(RebuildSummary {
         member: all[0].member.0.into(),
         started_s: started.as_secs_f64(),
@@ -141,7 +145,7 @@ fn rebuild(volume: &ArrayVolume, end: Nanos) -> Option<RebuildSummary> {
         bytes_read: counters.rebuild_sectors_read * SECTOR_BYTES,
         bytes_written: written,
         rate_mib_s: if span > 0.0 { Bytes(written).as_mib() / span } else { 0.0 },
-        done: progress.map_or(1.0, |pass| pass.done.0 as f64 / pass.total.0.max(1) as f64),
+        done: progress.map_or(kept.unwrap_or(1.0), |pass| pass.done.0 as f64 / pass.total.0.max(1) as f64),
         left_s: progress.and_then(|pass| pass.left).map(Nanos::as_secs_f64),
     })
 }

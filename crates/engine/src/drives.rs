@@ -8,7 +8,7 @@ use outlast_media::RberSaturation;
 use outlast_settings::drive::SsdConfig;
 use outlast_ssd::{
     ExactTails, GroupFigures, HandleFigures, PerArrayWork, PlacementView, PowerFigures, PredictionCounts,
-    RberLevels, Reason, Ssd, sum_by_handle,
+    RberLevels, Reason, Scheduled, Ssd, sum_by_handle,
 };
 use outlast_units::Nanos;
 
@@ -238,9 +238,12 @@ impl<'a> DriveSet<'a> {
         self.all.iter().any(|ssd| ssd.can_fail())
     }
 
-    pub(crate) fn scheduled(&self) -> usize {
-        let in_drives: usize = self.present.iter().map(|ssd| ssd.scheduled()).sum();
-        in_drives + self.array.map_or(0, ArrayVolume::scheduled)
+    /// Numbers of what was scheduled and has not happened yet; happenings of an array count as faults.
+    pub(crate) fn scheduled(&self) -> Scheduled {
+        let of_array = self.array.map_or(0, ArrayVolume::scheduled);
+        let mut all = Scheduled { faults: of_array, ..Scheduled::default() };
+        self.present.iter().for_each(|ssd| all += ssd.scheduled());
+        all
     }
 
     pub(crate) fn saturations(&self) -> (u64, Option<RberSaturation>) {

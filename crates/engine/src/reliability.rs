@@ -1,5 +1,7 @@
 //! Summary of errors, corrections, parity and scrubbing.
 
+mod notes;
+
 use crate::drives::DriveSet;
 use crate::facts::RunFacts;
 use crate::latency::LatencyFigures;
@@ -9,6 +11,7 @@ use crate::summary::{
     TwinComparison,
 };
 use crate::table::{ResultColumn, ResultTable};
+pub(crate) use notes::notes;
 use outlast_device::{Op, Outcome};
 use outlast_ftl::ReadCause;
 use outlast_ssd::{Decision, DriveRedundancy};
@@ -197,69 +200,6 @@ fn twin(facts: &RunFacts<'_>) -> Option<TwinComparison> {
         read_us: twin_read,
         write_us: twin_write,
     })
-}
-
-/// Scrubbing that reserves at least one in so many spare superblocks gets a note.
-const NOTEWORTHY_RESERVE: u32 = 20;
-
-/// Notes of the result about errors and scrubbing.
-pub(crate) fn notes(facts: &RunFacts<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let ssd = facts.ssd;
-    if let (count, Some(first)) = ssd.saturations() {
-        notes.push(format!(
-            "The error model was used beyond its validity: {count} reads at an RBER limited to 0.5, first at {} P/E cycles, {:.1} days \
-             after writing and {} reads of the block.",
-            first.cycles, first.days, first.reads
-        ));
-    }
-    if let (Some(reliability), Some(scrub)) = (&ssd.config().reliability, &ssd.config().scrub) {
-        let cycles = reliability.initial.pe_cycles;
-        let (_, fresh) = reliability.fresh_errors(cycles);
-        if let Some(threshold) = scrub.expected_errors.filter(|&threshold| fresh >= threshold) {
-            notes.push(format!(
-                "Scrubbing never comes to rest: data just written on blocks of {cycles} P/E cycles already has {fresh:.1} expected \
-                 wrong bits in a codeword, and device.scrub.expected_errors is {threshold}."
-            ));
-        }
-    }
-    let (moved, again) = (facts.measured.scrubbed.superblocks, facts.measured.scrubbed.again);
-    // Half of them, and not just the second of two.
-    if moved >= 4 && again * 2 > moved {
-        notes.push(format!(
-            "Scrubbing mostly moves data that it has moved before: {again} of {moved} superblocks. Most were moved because {}.",
-            facts.measured.scrubbed.main_cause()
-        ));
-    }
-    if let Some(lost) = redundancy(facts.ssd).filter(|lost| lost.lacks_space) {
-        notes.push(format!(
-            "{} superblocks, with {:.1} MiB, stay with less redundancy after a die has failed: to rebuild them takes a superblock more on \
-             each flash core than spare space gives without that die. What the host overwrites gets full redundancy.",
-            lost.degraded_superblocks,
-            lost.degraded_bytes as f64 / f64::from(1 << 20)
-        ));
-    }
-    if ssd.config().scrub.is_some() {
-        let sum = |(held, spare), (core_held, core_spare)| (held + core_held, spare + core_spare);
-        let (held, spare) = ssd.ftls().map(|ftl| ftl.space().superblocks_for_scrubbing()).fold((0, 0), sum);
-        if held * NOTEWORTHY_RESERVE >= spare {
-            notes.push(format!(
-                "Scrubbing keeps {held} of the {spare} spare superblocks for itself, whether or not it moves anything: collection \
-                 has that much less room, and writes more, than without [device.scrub]. Larger drives, or smaller superblocks, make \
-                 this share smaller."
-            ));
-        }
-    }
-    let scenario = facts.scenario;
-    if ssd.can_fail() && scenario.run.timing == outlast_scenario::TimingMode::None {
-        notes.push("Errors and faults need time: a run without timing has none.".to_owned());
-    } else if ssd.scheduled() != 0 {
-        notes.push(format!(
-            "{} scheduled faults or leaps of age lie beyond the end of the run and did not happen.",
-            ssd.scheduled()
-        ));
-    }
-    notes
 }
 
 /// Tables of errors. `errors`: codewords by wrong bits; `decisions`: superblocks that were moved, and why.

@@ -4,7 +4,7 @@ use crate::error::{EngineError, ServiceError};
 use crate::member::MemberConfigs;
 use crate::progress::OnProgress;
 use crate::simulated_device::SimulatedDevice;
-use crate::simulation::{prepare_device, target_of};
+use crate::simulation::{drive_of, prepare_device, target_of};
 use crate::snapshot::{read_snapshot, settings_of};
 use crate::volume::ArrayVolume;
 use outlast_array::{Array, PowerCycle};
@@ -49,7 +49,7 @@ impl DriveOrArray {
         // Before the drives are built, which may take gigabytes.
         scenario.check_policies()?;
         Ok(match &scenario.array {
-            None => Self::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            None => Self::Drive(drive_of(scenario)?),
             Some(array) if is_read => Self::Array(ArrayVolume::without_tables(scenario, array)?),
             Some(array) => Self::Array(ArrayVolume::new(scenario, array)?),
         })

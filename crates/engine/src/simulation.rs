@@ -39,7 +39,7 @@ mod target;
 
 use open_run::OpenRun;
 pub use steps::RunStatus;
-pub(crate) use target::target_of;
+pub(crate) use target::{drive_of, target_of};
 
 /// A scenario that has been checked and built, ready to run.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Simulation {
     pub fn new(scenario: Scenario) -> Result<Self, EngineError> {
         let (workload, target) = Self::open_workload(&scenario)?;
         let built = match &scenario.array {
-            None => BuiltDevice::Drive(Ssd::new(scenario.device.clone(), scenario.seed)?),
+            None => BuiltDevice::Drive(drive_of(&scenario)?),
             // Members are read whole, tables included.
             Some(array) if scenario.precondition.from.is_some() => {
                 BuiltDevice::Array(ArrayVolume::without_tables(&scenario, array)?)

@@ -247,3 +247,17 @@ fn a_worn_member_is_replaced_by_a_spare() {
     let others = [0, 1, 3].map(|column: usize| array.wear[column].mean_pe.unwrap());
     assert!(others.iter().all(|&cycles| cycles < 30.0), "{others:?}");
 }
+
+/// Of the copies of a mirror all but the first were taken for parity, and a summary called them uneven.
+#[test]
+fn members_have_a_share_of_parity_only_where_there_is_parity() {
+    let shares = |level: &str| -> Vec<Option<f64>> {
+        let run = run(array(&format!("level = \"{level}\"\nmembers = 4"), "requests = 10"));
+        run.summary().array.as_ref().unwrap().wear.iter().map(|member| member.parity_percent).collect()
+    };
+    for level in ["raid0", "raid1", "raid10"] {
+        assert_eq!(shares(level), [None; 4], "{level}");
+    }
+    assert_eq!(shares("raid4"), [0.0, 0.0, 0.0, 100.0].map(Some));
+    assert_eq!(shares("raid5"), [Some(25.0); 4]);
+}

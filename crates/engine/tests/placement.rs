@@ -1,6 +1,9 @@
 //! Do handles reach the drive from every kind of workload, do their figures add up, and does placement save what it should?
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use crate::support::{DriveText, Run, run, scenario, stripped};
+use outlast_engine::parse_text;
 
 /// A drive of 256 superblocks, and what the tests add.
 fn with(placement: &str, rest: &str) -> Run {
@@ -139,4 +142,29 @@ fn a_change_updates_handles_of_the_drive() {
     let change = "[[changes]]\nat = \"100ms\"\nupdate_handles = [0, 2]\n";
     let run = with(&format!("{change}{THREE}"), &jobs("full", "fdp=1"));
     assert_eq!(run.summary().placement.as_ref().unwrap().events.reclaim_unit_not_fully_written, 2);
+}
+
+/// Without time it was not carried out, and a note called it a fault or a leap of age beyond the end of the run.
+#[test]
+fn a_change_without_time_is_refused_by_its_name_and_line() {
+    for (change, named) in [
+        ("at = \"100ms\"\nupdate_handles = [0]", "changes[0].at = 100ms"),
+        ("pe_cycles = 3\nupdate_handles = [0]", "changes[0].pe_cycles = 3"),
+        ("medium_errors = 1\nupdate_handles = [0]", "changes[0].medium_errors = 1"),
+    ] {
+        let drive = DriveText::channels(2).blocks(256, 32, "4KiB").spare(0.25).buffer("256KiB");
+        let text = format!("[[changes]]\n{change}\n{drive}\n{THREE}\n{}", jobs("none", "fdp=1"));
+        let refused = parse_text(&text).unwrap_err().to_string();
+        let why =
+            "needs run.timing = \"full\": a run without time carries out no update of placement handles";
+        assert_eq!(refused, format!("text:2: {named}: {why}"));
+    }
+}
+
+#[test]
+fn a_change_beyond_the_end_of_a_run_is_named_in_a_note() {
+    let changes = "[[changes]]\nat = \"1000s\"\nupdate_handles = [0]\n".repeat(2);
+    let run = with(&format!("{changes}{THREE}"), &jobs("full", "fdp=1"));
+    let note = "Scheduled, and did not happen before the end of the run: 2 updates of placement handles.";
+    assert!(run.summary().notes.iter().any(|own| own == note), "{:?}", run.summary().notes);
 }

@@ -111,6 +111,43 @@ fn a_drive_is_filled_by_zones() {
     assert!((summary.write_amplification.unwrap().total - 1.0).abs() < 0.03);
 }
 
+/// A workload of the whole drive writes the zones of one namespace side by side first, and that has half of four.
+#[test]
+fn a_workload_writes_as_many_zones_side_by_side_as_a_namespace_has() {
+    let two = "[[namespace]]\ncapacity = \"20MiB\"\nblock_size = \"4KiB\"\n".repeat(2);
+    let in_flight = |count, zones: &str, namespaces: &str| {
+        let workload =
+            format!("size = \"64KiB\"\nzones_in_flight = {count}\nbytes = \"60MiB\"\n{zones}\n{namespaces}");
+        text("size = \"4MiB\"", &workload, "fill = \"none\"")
+    };
+    let zones = run(&in_flight(2, "", &two)).zones.unwrap();
+    assert_eq!(zones.refused.len(), 0, "{:?}", zones.refused);
+    assert!(zones.filled >= 18, "{} zones, of both namespaces", zones.filled);
+    let message = refused(&in_flight(3, "", &two));
+    assert!(message.contains("workload.zoned.zones_in_flight = 3: must be between 1 and 2"), "{message}");
+    run(&in_flight(4, "", ""));
+    // Behind two namespaces that share all there are zones that cannot be written.
+    let part = two.replace("20MiB", "16MiB");
+    let message = refused(&in_flight(2, "", &part));
+    assert!(
+        message.contains("workload.zoned.zones = 10: must be at most those of the namespaces"),
+        "{message}"
+    );
+    assert_eq!(run(&in_flight(2, "zones = 8", &part)).zones.unwrap().refused.len(), 0);
+}
+
+/// A job of fio that does not keep to the limits of its namespace takes nothing from the others.
+#[test]
+fn a_job_that_ignores_limits_is_refused_what_its_namespace_has_not() {
+    let two = "[[namespace]]\ncapacity = \"20MiB\"\nblock_size = \"4KiB\"\n".repeat(2);
+    let base = text("size = \"4MiB\"", "", "fill = \"none\"").replace("[workload.zoned]", &two);
+    let job =
+        "zonemode=zbd\nignore_zone_limits=1\nrw=randwrite\nbs=64k\nnumber_ios=40\nfilename=/dev/nvme0n2\n";
+    let summary = run(&format!("{base}[workload.fio]\njob = \"\"\"\n[own]\n{job}\"\"\"\n"));
+    let zones = summary.zones.unwrap();
+    assert!(zones.refused.contains_key("Too Many Active Zones"), "{:?}", zones.refused);
+}
+
 #[test]
 fn what_does_not_go_with_zones_is_refused_by_name() {
     let fine = "size = \"64KiB\"\nrequests = 10";

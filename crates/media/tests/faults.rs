@@ -454,3 +454,25 @@ fn hazards_out_of_range_are_refused_by_name() {
     );
     HazardConfig::default().validate("device.hazards").unwrap();
 }
+
+/// A fault of a spare as a whole was refused with "must be less than 4, the number there are", of an array with five devices.
+#[test]
+fn a_spare_is_told_from_a_device_that_is_not_there() {
+    let device = |kind: &str, device: u16| {
+        let text = format!(r#"{{"at": 0, "kind": "{kind}", "device": {device}}}"#);
+        let fault: FaultSpec = serde_json::from_str(&text).unwrap();
+        fault.resolve_device("faults[3]", 4, Some(5)).map_err(|error| error.to_string())
+    };
+    for kind in ["device", "replace"] {
+        let is_spare = format!(
+            "faults[3].device = 4: is a spare; kind = \"{kind}\" is for members, which are less than 4"
+        );
+        assert_eq!(device(kind, 3), Ok(3));
+        assert_eq!(device(kind, 4), Err(is_spare));
+    }
+    assert_eq!(device("die", 4), Ok(4), "flash of a spare can fail");
+    for kind in ["device", "replace", "die", "power"] {
+        let beyond = "faults[3].device = 5: must be less than 5, members and spares".to_owned();
+        assert_eq!(device(kind, 5), Err(beyond), "{kind}");
+    }
+}

@@ -41,7 +41,7 @@ pub struct Scenario {
     /// Sudden failures at given times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
-    /// Changes of protection during the run.
+    /// Changes of protection during the run, and updates of placement handles; they need `run.timing = "full"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeConfig>,
     /// Preparation of the drive before the measurement.
@@ -110,9 +110,7 @@ impl Scenario {
         self.run.validate()?;
         self.flash_faults()?;
         self.planned_events()?;
-        for (index, change) in self.changes.iter().enumerate() {
-            change.validate(&format!("changes[{index}]"), &self.device)?;
-        }
+        self.validate_changes()?;
         let workload = &self.workload;
         let sources = [
             ("synthetic", workload.synthetic.is_some()),
@@ -125,6 +123,22 @@ impl Scenario {
             let value = if names.is_empty() { "empty".to_owned() } else { names.join(" and ") };
             let limit = "must have exactly one of synthetic, trace, fio and zoned";
             return Err(ConfigError::new("workload", value, limit));
+        }
+        Ok(())
+    }
+
+    fn validate_changes(&self) -> Result<(), ConfigError> {
+        for (index, change) in self.changes.iter().enumerate() {
+            let field = format!("changes[{index}]");
+            change.validate(&field, &self.device)?;
+            if self.run.timing == TimingMode::None {
+                let (name, value) = change.trigger();
+                let limit = format!(
+                    "needs run.timing = \"full\": a run without time carries out no {}",
+                    change.kind()
+                );
+                return Err(ConfigError::new(&format!("{field}.{name}"), value, limit));
+            }
         }
         Ok(())
     }

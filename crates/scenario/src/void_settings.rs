@@ -9,6 +9,8 @@ struct DependentSetting {
     table: &'static str,
     setting: &'static str,
     on: &'static str,
+    /// True if `on` is a setting of the table above.
+    is_above: bool,
     /// The value of `on` if no layer gives it.
     default: &'static str,
     under: &'static [&'static str],
@@ -22,7 +24,16 @@ const fn under(
     under: &'static [&'static str],
     unset: &'static str,
 ) -> DependentSetting {
-    DependentSetting { table, setting, on, default, under, unset }
+    DependentSetting { table, setting, on, is_above: false, default, under, unset }
+}
+
+/// A setting of `array.log`, which depends on how parity is made consistent.
+const fn of_log(
+    setting: &'static str,
+    consistency: &'static [&'static str],
+    unset: &'static str,
+) -> DependentSetting {
+    DependentSetting { is_above: true, ..under(("array.log", setting), CONSISTENCY, consistency, unset) }
 }
 
 const SYNTHETIC: &str = "workload.synthetic";
@@ -31,6 +42,7 @@ const MODEL: &str = "device.reliability.model";
 /// A model has no form unless one is given.
 const FORM: (&str, &str) = ("form", "");
 const LEVEL: (&str, &str) = ("level", "");
+const CONSISTENCY: (&str, &str) = ("consistency", "resync");
 
 /// All such settings. One that is refused under another value, with its name and position, need not be here: the user is told
 /// anyway. It is here if it has no meaning under another value, so that whoever changes that value need not remove it by hand.
@@ -52,6 +64,12 @@ const DEPENDENTS: &[DependentSetting] = &[
     under(("array", "parities"), LEVEL, &["code"], ""),
     under(("array", "parity_percent"), LEVEL, &["raid5", "raid6", "code"], ""),
     under(("array", "table"), LEVEL, &["raid5", "raid6", "code"], ""),
+    under(("array", "safe_mode_delay"), CONSISTENCY, &["resync", "bitmap"], "200ms"),
+    of_log("place", &["bitmap", "ppl", "journal"], "members"),
+    of_log("size", &["ppl", "journal"], "1MiB"),
+    of_log("bitmap_chunk", &["bitmap"], "64MiB"),
+    of_log("bitmap_delay", &["bitmap"], "5s"),
+    under(("array.background", "window"), ("chunks", "together"), &["together"], "32"),
     under(("array.repair", "order"), ("way", "die"), &["die"], "address"),
     under((MODEL, "epsilon"), FORM, &["power-law"], ""),
     under((MODEL, "alpha"), FORM, &["power-law"], ""),
@@ -158,7 +176,9 @@ fn void_in_tree(root: &SettingNode) -> Vec<VoidSetting> {
         let mut path: Vec<PathStep> =
             dependent.table.split('.').map(|key| PathStep::Key(key.to_owned())).collect();
         let Some(table) = table_at(root, &path) else { continue };
-        voids.extend(void_in_table(dependent, table, None, &path));
+        let above = path.split_last().filter(|_| dependent.is_above);
+        let chosen = above.and_then(|(_, above)| table_at(root, above)?.get(dependent.on));
+        voids.extend(void_in_table(dependent, table, chosen, &path));
         let Some(SettingValue::Array(phases)) = table.get("phases").map(|node| &node.value) else { continue };
         path.push(PathStep::Key("phases".to_owned()));
         for (index, phase) in phases.iter().enumerate() {

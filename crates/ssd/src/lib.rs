@@ -20,7 +20,7 @@ mod untimed;
 
 pub use apart::CoreShare;
 pub use drive::{DriveRedundancy, Mounts};
-pub use health::Change;
+pub use health::{Change, Scheduled};
 pub use heat::{EnergyByPart, HeatFigures, PowerFigures, Temperatures};
 pub use inspect::{
     BufferView, Busy, DieState, DieView, GroupFigures, HandleFigures, MapState, PlacementEvents,

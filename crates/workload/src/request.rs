@@ -2,7 +2,7 @@
 
 use crate::WorkloadError;
 use outlast_device::{Command, RandomWriteAreas, ZoneLayout};
-use outlast_units::{Bytes, Nanos};
+use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 /// One request of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,4 +90,20 @@ pub struct ZonedTarget {
     pub filled: u32,
     /// Random write areas, if zones can have them.
     pub random_write: Option<RandomWriteAreas>,
+}
+
+impl ZonedTarget {
+    /// The zones of a namespace, of which the device has `namespaces`: the zones that may be open or active at once are shared equally, as `NVMe` hosts are told.
+    pub(crate) fn part(&self, own: &NamespaceTarget, namespaces: usize) -> Self {
+        let bytes = self.layout.size * SECTOR_BYTES;
+        let (first, zones) = ((own.start / bytes) as u32, (own.capacity.0 / bytes) as u32);
+        let share = |limit: u32| (limit / namespaces.max(1) as u32).max(1);
+        Self {
+            layout: ZoneLayout { zones, ..self.layout },
+            active: share(self.active),
+            open: share(self.open),
+            filled: self.filled.saturating_sub(first).min(zones),
+            random_write: self.random_write,
+        }
+    }
 }

@@ -146,6 +146,32 @@ fn a_job_whose_file_is_a_namespace_has_its_range_and_its_handles() {
     }
 }
 
+/// Each file has zones of its own in fio; jobs in two namespaces once shared write pointers, and a reaped request was one of another zone.
+#[test]
+fn zones_of_a_namespace_are_not_those_of_another() {
+    let space = |start| NamespaceTarget {
+        start,
+        capacity: Bytes::mib(16),
+        block: Bytes(512),
+        read_only: false,
+        identifiers: Vec::new(),
+    };
+    let target = WorkloadTarget { namespaces: vec![space(0), space(16 << 20)], ..TARGET };
+    let zoned = "[global]\nzonemode=zbd\nzonesize=1m\nbs=64k\nmax_open_zones=2\niodepth=4\nrw=randwrite\nsize=8z\nio_size=32m\n";
+    let sectors = |target: &WorkloadTarget, file: &str| -> Vec<u64> {
+        let mut workload = parse_job(&format!("{zoned}[a]\nfilename={file}\n"), target).unwrap();
+        all(&mut workload).iter().map(|r| r.command.lba.0).collect()
+    };
+    let (own, second) = (sectors(&TARGET, "/dev/sda"), sectors(&target, "/dev/nvme0n2"));
+    assert!(
+        own.len() == 512 && own.iter().map(|lba| lba + (16 << 11)).eq(second),
+        "as in a drive of its own"
+    );
+    let both = format!("{zoned}[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/nvme0n2\n");
+    let refused = parse_job(&both, &target).unwrap_err().to_string();
+    assert!(refused.contains("must be the same namespace in all jobs with zonemode=zbd"), "{refused}");
+}
+
 #[test]
 fn without_time_jobs_take_turns_by_their_depths() {
     let mut workload = open(

@@ -77,8 +77,12 @@ impl<D: Device> Array<D> {
         self.layout.shift().map_or(0, |shift| shift.left)
     }
 
-    /// The percentage of all parity chunks on each member, as they now lie over the period (a shift under way counts as done).
+    /// The percentage of all parity chunks on each member, as they now lie over the period (a shift under way counts as done). Empty without parity: copies of a
+    /// mirror are none.
     pub fn parity_percent(&self) -> Vec<f64> {
+        if !self.setup.config.has_parity() {
+            return Vec::new();
+        }
         let GroupMap::Striped(striped) = &self.layout.map else { return Vec::new() };
         let placement = striped.shift.as_ref().map_or(&striped.now, |shift| &shift.target);
         let counts = placement.parity_counts();

@@ -45,6 +45,11 @@ impl<D: Device> Array<D> {
         let member = |(index, column): (ColumnIndex, &crate::members::MemberColumn<D>)| MemberStatus {
             present: column.device.is_some(),
             in_sync: column.is_in_sync(),
+            filled_share: match (&column.device, column.first_lacking()) {
+                (None, _) => 0.0,
+                (Some(_), None) => 1.0,
+                (Some(_), Some(first)) => first.0 as f64 / self.layout.groups.max(1) as f64,
+            },
             age: self.members.age(index),
             parity_percent: percent.get(index.index()).copied(),
             read_errors: column.read_errors(),

@@ -126,6 +126,11 @@ impl Zones {
         }
     }
 
+    /// The zones, which are all empty, belong to namespaces of `zones` zones each, which share what limits them.
+    pub fn share_among(&mut self, zones: &[u32]) {
+        self.table.share_among(zones);
+    }
+
     /// States and write pointers.
     pub fn table(&self) -> &ZoneTable {
         &self.table

@@ -1,8 +1,10 @@
 //! Zones (`NVMe` Zoned Namespace Command Set, revision 1.1): what a host may do with a zone, what it is told, and the machine of their states.
 
 mod random_write;
+mod resources;
 mod table;
 
+pub use resources::share_of;
 pub use table::ZoneTable;
 
 use outlast_units::{JsonSchema, Lba};

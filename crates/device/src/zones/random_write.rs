@@ -10,6 +10,7 @@ impl ZoneTable {
     /// The same table, some of whose zones can have a random write area.
     #[must_use]
     pub fn with_random_write(mut self, areas: RandomWriteAreas) -> Self {
+        self.resources = self.resources.with_areas(areas.zones);
         self.random_write = Some(areas);
         self
     }
@@ -27,7 +28,7 @@ impl ZoneTable {
 
     /// Zones that have a random write area now.
     pub fn areas(&self) -> u32 {
-        self.areas
+        self.resources.all().iter().map(|taken| taken.areas).sum()
     }
 
     /// The end of what was written of `zone` through its random write area, in sectors from its start on; 0 where nothing was.
@@ -38,13 +39,16 @@ impl ZoneTable {
     /// Opens `zone` with an area. A zone that has one keeps it.
     pub(super) fn open_with_area(&mut self, zone: ZoneId) -> Result<(), ZoneError> {
         let Zone { state, has_area, .. } = self.zones[zone];
-        let areas = self.random_write.ok_or(ZoneError::InvalidOperation)?;
+        let (share, taken) = self.resources.of(zone);
+        if self.random_write.is_none() {
+            return Err(ZoneError::InvalidOperation);
+        }
         match state {
             ZoneState::Full | ZoneState::ReadOnly | ZoneState::Offline => {
                 return Err(ZoneError::InvalidTransition);
             }
             _ if has_area => {}
-            ZoneState::Empty if self.areas == areas.zones => return Err(ZoneError::NoRandomWriteArea),
+            ZoneState::Empty if taken.areas == share.areas => return Err(ZoneError::NoRandomWriteArea),
             ZoneState::Empty => {}
             _ => return Err(ZoneError::InvalidOperation),
         }
@@ -53,7 +57,7 @@ impl ZoneTable {
         } else {
             self.open_as(zone, ZoneState::ExplicitlyOpen)?;
         }
-        self.areas += u32::from(!has_area);
+        self.resources.taken(zone).areas += u32::from(!has_area);
         self.zones[zone].has_area = true;
         Ok(())
     }
@@ -132,9 +136,8 @@ impl ZoneTable {
         mut held: impl FnMut(ZoneId) -> u64,
         mut was_cut_short: impl FnMut(ZoneId) -> bool,
     ) {
-        self.open.clear();
-        (self.active, self.areas) = (0, 0);
-        let areas = self.random_write.unwrap_or(RandomWriteAreas { size: 0, granularity: 1, zones: 0 });
+        self.resources.clear();
+        let granularity = self.random_write.map_or(1, |areas| areas.granularity);
         let (active, others): (Vec<_>, Vec<_>) =
             self.ids().partition(|&zone| self.zones[zone].state.is_active());
         for zone in active.into_iter().chain(others) {
@@ -148,20 +151,23 @@ impl ZoneTable {
             let kept = kept(zone).min(if was_finished { written } else { capacity });
             let wants_area =
                 !was_finished && (has_area || held != 0) && kept < capacity && kept.max(held) != 0;
-            let gets_area = wants_area && self.areas < areas.zones && self.active < self.limits.active;
+            let (share, taken) = self.resources.of(zone);
+            let has_room = taken.active < share.limits.active;
+            let gets_area = wants_area && taken.areas < share.areas && has_room;
             let state = match kept.max(held) {
                 _ if was_finished => ZoneState::Full,
                 _ if gets_area => ZoneState::Closed,
                 0 => ZoneState::Empty,
-                _ if kept == capacity || held != 0 || self.active == self.limits.active => ZoneState::Full,
+                _ if kept == capacity || held != 0 || !has_room => ZoneState::Full,
                 _ => ZoneState::Closed,
             };
             let written = match state {
-                ZoneState::Closed if gets_area => kept - kept % areas.granularity,
+                ZoneState::Closed if gets_area => kept - kept % granularity,
                 _ => kept.max(held),
             };
-            self.active += u32::from(state.is_active());
-            self.areas += u32::from(gets_area);
+            let taken = self.resources.taken(zone);
+            taken.active += u32::from(state.is_active());
+            taken.areas += u32::from(gets_area);
             self.zones[zone] =
                 Zone { state, has_area: gets_area, written, reached: kept.max(held), opened: 0 };
         }

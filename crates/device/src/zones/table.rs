@@ -1,5 +1,6 @@
 //! The machine of zone states: no clock and no flash, only which command is right when, and what follows for other zones.
 
+use super::resources::ZoneResources;
 use super::{
     RandomWriteAreas, ZoneAction, ZoneDescriptor, ZoneError, ZoneId, ZoneLayout, ZoneLimits, ZoneState,
 };
@@ -32,16 +33,12 @@ pub struct ZoneTable {
     #[persist(fixed)]
     pub(super) layout: ZoneLayout,
     #[persist(fixed)]
-    pub(super) limits: ZoneLimits,
+    limits: ZoneLimits,
     /// Random write areas; absent where no zone can have one.
     #[persist(fixed)]
     pub(super) random_write: Option<RandomWriteAreas>,
     pub(super) zones: IndexVec<ZoneId, Zone>,
-    /// Zones that are open, in no order.
-    pub(super) open: Vec<ZoneId>,
-    pub(super) active: u32,
-    /// Zones that have a random write area.
-    pub(super) areas: u32,
+    pub(super) resources: ZoneResources,
     openings: u64,
 }
 
@@ -49,7 +46,14 @@ impl ZoneTable {
     /// Empty zones.
     pub fn new(layout: ZoneLayout, limits: ZoneLimits) -> Self {
         let zones = IndexVec::filled(Zone::EMPTY, layout.zones as usize);
-        Self { layout, limits, random_write: None, zones, open: Vec::new(), active: 0, areas: 0, openings: 0 }
+        let resources = ZoneResources::whole(layout.zones, limits);
+        Self { layout, limits, random_write: None, zones, resources, openings: 0 }
+    }
+
+    /// The zones, which are all empty, belong to namespaces of `zones` zones each, in their order. Of several each has an equal share of what may be open, be
+    /// active and have a random write area; the zones behind the last have what is left over.
+    pub fn share_among(&mut self, zones: &[u32]) {
+        self.resources = self.resources.shared(zones);
     }
 
     /// Division of addresses.
@@ -58,7 +62,7 @@ impl ZoneTable {
         &self.layout
     }
 
-    /// Limits of open and active zones.
+    /// Limits of open and active zones, of all namespaces together.
     pub fn limits(&self) -> ZoneLimits {
         self.limits
     }
@@ -77,12 +81,12 @@ impl ZoneTable {
 
     /// Zones that are active now.
     pub fn active(&self) -> u32 {
-        self.active
+        self.resources.all().iter().map(|taken| taken.active).sum()
     }
 
     /// Zones that are open now.
     pub fn open(&self) -> usize {
-        self.open.len()
+        self.resources.all().iter().map(|taken| taken.open.len()).sum()
     }
 
     /// All zones.
@@ -232,14 +236,15 @@ impl ZoneTable {
         self.put(zone, to);
     }
 
-    /// Opens `zone`, which is empty or closed. If as many are open as may be, the one that was opened implicitly first is closed.
+    /// Opens `zone`, which is empty or closed. If as many of its namespace are open as may be, the one of them that was opened implicitly first is closed.
     pub(super) fn open_as(&mut self, zone: ZoneId, state: ZoneState) -> Result<(), ZoneError> {
-        if !self.zones[zone].state.is_active() && self.active == self.limits.active {
+        let (share, taken) = self.resources.of(zone);
+        if !self.zones[zone].state.is_active() && taken.active == share.limits.active {
             return Err(ZoneError::TooManyActive);
         }
-        if self.open.len() == self.limits.open as usize {
+        if taken.open.len() == share.limits.open as usize {
             let implicit = |&&zone: &&ZoneId| self.zones[zone].state == ZoneState::ImplicitlyOpen;
-            let oldest = self.open.iter().filter(implicit).min_by_key(|&&zone| self.zones[zone].opened);
+            let oldest = taken.open.iter().filter(implicit).min_by_key(|&&zone| self.zones[zone].opened);
             let Some(&oldest) = oldest else { return Err(ZoneError::TooManyOpen) };
             self.put(oldest, ZoneState::Closed);
         }
@@ -249,19 +254,19 @@ impl ZoneTable {
 
     /// Puts `zone` into `state`, with what it takes of resources.
     pub(super) fn put(&mut self, zone: ZoneId, state: ZoneState) {
-        let own = &mut self.zones[zone];
+        let (own, taken) = (&mut self.zones[zone], self.resources.taken(zone));
         let before = std::mem::replace(&mut own.state, state);
         if before.is_open() && !state.is_open() {
-            self.open.retain(|&open| open != zone);
+            taken.open.retain(|&open| open != zone);
         } else if !before.is_open() && state.is_open() {
             own.opened = self.openings;
             self.openings += 1;
-            self.open.push(zone);
+            taken.open.push(zone);
         }
-        self.active += u32::from(state.is_active());
-        self.active -= u32::from(before.is_active());
-        if !state.is_active() && std::mem::take(&mut self.zones[zone].has_area) {
-            self.areas -= 1;
+        taken.active += u32::from(state.is_active());
+        taken.active -= u32::from(before.is_active());
+        if !state.is_active() && std::mem::take(&mut own.has_area) {
+            taken.areas -= 1;
         }
     }
 
@@ -274,23 +279,12 @@ impl ZoneTable {
     /// # Errors
     /// The first that is wrong, in words.
     pub fn self_check(&self) -> Result<(), String> {
-        let count = |is: fn(ZoneState) -> bool| self.zones.iter().filter(|zone| is(zone.state)).count();
-        let (open, active) = (count(ZoneState::is_open), count(ZoneState::is_active));
         if self.zones.len() != self.layout.zones as usize {
             return Err(format!("{} zones of {}", self.zones.len(), self.layout.zones));
         }
-        let is_listed = |zone: &ZoneId| self.zones.get(*zone).is_some_and(|own| own.state.is_open());
-        let listed = self.open.iter().filter(|zone| is_listed(zone)).count();
-        if listed != open || self.open.len() != open || open > self.limits.open as usize {
-            return Err(format!("{open} zones are open, {} are listed", self.open.len()));
-        }
-        if active != self.active as usize || self.active > self.limits.active {
-            return Err(format!("{active} zones are active, {} are counted", self.active));
-        }
-        let areas = self.zones.iter().filter(|zone| zone.has_area).count();
-        if areas != self.areas as usize || self.areas > self.random_write.map_or(0, |own| own.zones) {
-            return Err(format!("{areas} zones have a random write area, {} are counted", self.areas));
-        }
+        let taken = |own: &Zone| (own.state.is_open(), own.state.is_active(), own.has_area);
+        let zones = self.zones.iter_indexed().map(|(zone, own)| (zone, taken(own)));
+        self.resources.check(self.layout.zones, zones)?;
         for (zone, own) in self.zones.iter_indexed() {
             if own.has_area && !own.state.is_active() {
                 return Err(format!("zone {} is {:?} and has a random write area", zone.0, own.state));

@@ -23,7 +23,7 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigErr
             unit,
             handles: 0,
             zones: Some(zones),
-            namespaces: Vec::new(),
+            namespaces: namespaces_of(scenario),
         });
     }
     let capacity = match &scenario.array {
@@ -40,6 +40,16 @@ pub(crate) fn target_of(scenario: &Scenario) -> Result<WorkloadTarget, ConfigErr
         zones: None,
         namespaces: namespaces_of(scenario),
     })
+}
+
+/// The drive of `scenario`, which has no array, with its namespaces.
+///
+/// # Errors
+/// The first setting of the drive that cannot work.
+pub(crate) fn drive_of(scenario: &Scenario) -> Result<Ssd, ConfigError> {
+    let mut ssd = Ssd::new(scenario.device.clone(), scenario.seed)?;
+    ssd.share_zones(&scenario.namespace);
+    Ok(ssd)
 }
 
 /// Namespaces of the drive of `scenario`, in the order of their addresses.

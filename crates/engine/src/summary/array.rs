@@ -86,7 +86,7 @@ pub struct RebuildSummary {
     pub member: u64,
     /// Start of the first, in seconds from the start of the run.
     pub started_s: f64,
-    /// End of the last, likewise; absent while one is under way.
+    /// End of the last, likewise; absent while one is under way, and where none has ended.
     pub finished_s: Option<f64>,
     /// Bytes read from members.
     pub bytes_read: u64,
@@ -94,7 +94,7 @@ pub struct RebuildSummary {
     pub bytes_written: u64,
     /// `bytes_written` per second.
     pub rate_mib_s: f64,
-    /// Share done of the one under way; 1 if there is none.
+    /// Share done of the one under way, or of the last one if none has ended: what its drive has of it, 0 if that has left; else 1.
     pub done: f64,
     /// Seconds left, by the speed of the last half minute, or of a repair in place by its speed so far; absent if it is over, or nothing was
     /// done in that time.

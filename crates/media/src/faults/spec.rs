@@ -77,7 +77,7 @@ pub struct FaultSpec {
     /// Number of sensings that fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
-    /// Member of the array, counted from 0; its spares follow. Needed wherever there is an array, except for `power`.
+    /// Member of the array, counted from 0; its spares follow, which kinds `device` and `replace` do not take. Needed wherever there is an array, except for `power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u16>,
     /// For kind `replace`: whether a member is exchanged even though data is lost with it. For `power` of an array: whether it starts even
@@ -139,9 +139,16 @@ impl FaultSpec {
             }
             return Ok(0);
         };
-        let count = if self.is_of_device() { members } else { devices };
         let needed = if of_array { FieldUse::Optional } else { FieldUse::Needed };
-        let device = check.below("device", self.device, count, needed)?.unwrap_or(0);
+        let device = check.present("device", self.device, needed)?.unwrap_or(0);
+        let is_spare = self.is_of_device() && (members..devices).contains(&device);
+        if is_spare || device >= devices {
+            let spare =
+                format!("is a spare; kind = \"{}\" is for members, which are less than {members}", self.kind);
+            let limit =
+                if is_spare { spare } else { format!("must be less than {devices}, members and spares") };
+            return Err(ConfigError::new(&format!("{field}.device"), device, limit));
+        }
         let flash = [
             ("channel", self.channel.map(u32::from)),
             ("chip", self.chip.map(u32::from)),

@@ -229,6 +229,27 @@ fn void_settings_are_reported_with_both_positions() {
 }
 
 #[test]
+fn settings_of_records_and_marks_are_void_under_another_consistency_of_the_array() {
+    let array = "[array]\nlevel = \"raid5\"\nmembers = 4\n";
+    let void = |settings: &str| over(array, settings).void;
+    for (setting, on) in [
+        ("safe_mode_delay = \"1s\"", "ppl"),
+        ("log.place = \"controller\"", "resync"),
+        ("log.size = \"4MiB\"", "bitmap"),
+        ("log.bitmap_chunk = \"1MiB\"", "journal"),
+        ("log.bitmap_delay = \"1s\"", "resync"),
+    ] {
+        let sentence = format!("array.{setting} (upper:2) does not count: consistency = \"{on}\" (upper:3).");
+        assert_eq!(void(&format!("[array]\n{setting}\nconsistency = \"{on}\"")), [sentence]);
+    }
+    assert_eq!(void("[array]\nlog.size = \"4MiB\"").len(), 1, "by default");
+    let none = void("[array]\nlog = { size = \"4MiB\", place = \"controller\" }\nconsistency = \"journal\"");
+    assert!(none.is_empty(), "{none:?}");
+    let window = "[array]\nbackground = { window = 4, chunks = \"in-turn\" }";
+    assert!(void(window)[0].contains("array.background.window = 4 (upper:2) does not count: chunks"));
+}
+
+#[test]
 fn every_table_with_variants_reports_the_settings_that_its_choice_makes_void() {
     let array = "[array]\nlevel = \"raid10\"\nmembers = 4\ncopies = 3\ncopy_layout = \"far\"";
     for (lower, upper, void) in [

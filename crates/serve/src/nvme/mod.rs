@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::slice;
 use std::sync::Arc;
 
+use outlast_device::share_of;
 use outlast_nvme::{
     ConfigurationFacts, FIRMWARE, HandleKind, HostQueue, NamespaceFacts, NvmeTarget, PlacementFacts,
     PortFacts, RandomAreaFacts, SubsystemFacts, TargetOffer, ZoneFacts,
@@ -113,9 +114,9 @@ fn namespace(facts: &ExportFacts, own: &ExportNamespace, number: u32) -> Namespa
 }
 
 /// Zones of a namespace of blocks of `block` bytes. The zones that may be open or active at once are shared equally by the namespaces, of which there are
-/// `namespaces`, so that no host finds that others have taken what it was promised.
+/// `namespaces`: the drive counts those of each by itself, so that no host finds that others have taken what it was promised.
 fn zone_facts(zones: ExportZones, block: u64, namespaces: usize) -> ZoneFacts {
-    let share = |limit: u32| (limit / namespaces.max(1) as u32).max(1);
+    let share = |limit: u32| share_of(limit, namespaces as u32).max(1);
     ZoneFacts {
         size: zones.size.0 / block,
         capacity: zones.capacity.0 / block,

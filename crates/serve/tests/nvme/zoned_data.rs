@@ -208,3 +208,27 @@ fn namespaces_are_whole_zones_and_no_action_reaches_another() {
     refused(&format!("{ZONED}{two}{two}"), "device.zones.max_open, 2");
     refused(&format!("{}{two}", ZONED.replace("size = \"512KiB\"\n", "")), "device.zones.size");
 }
+
+/// Each was told MAR 3 and MOR 2 of six active and four open zones, but a host of the first could make five active, and the second host was then refused its second.
+#[test]
+fn each_namespace_has_the_active_and_open_zones_that_its_host_is_told() {
+    let text = ZONED
+        .replace("max_active = 3\nmax_open = 2", "max_active = 6\nmax_open = 4")
+        .replace("blocks_per_plane = 24", "blocks_per_plane = 32");
+    let two = "[[namespace]]\ncapacity = \"2560KiB\"\nblock_size = \"4KiB\"\n".repeat(2);
+    let served = NvmeServer::new(&format!("{text}{two}"));
+    let (mut admin, mut io) = links(&served, LinkWishes::default());
+    for namespace in [1, 2] {
+        let own = admin.run(WireCommand::identify(5, namespace).with_dword(11, 2 << 24)).unwrap().1;
+        assert_eq!((own[4], own[8]), (2, 1), "MAR and MOR, from 0 on");
+        let mut run = |command: WireCommand| io.run(command.of(namespace)).map(|_| ());
+        for zone in 0..3 {
+            run(WireCommand::append(zone * SIZE, bytes(8, zone))).unwrap();
+        }
+        assert_eq!(run(WireCommand::append(3 * SIZE, bytes(8, 3))), Err(0x1BD), "Too Many Active Zones");
+        for zone in [0, 1] {
+            run(WireCommand::zone_action(zone * SIZE, OPEN)).unwrap();
+        }
+        assert_eq!(run(WireCommand::zone_action(2 * SIZE, OPEN)), Err(0x1BE), "Too Many Open Zones");
+    }
+}

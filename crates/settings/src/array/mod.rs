@@ -67,7 +67,7 @@ pub struct ArrayConfig {
     /// rewritten, and no member is ejected for it. Default: false.
     #[serde(default)]
     pub limited_retry: bool,
-    /// How parity is made consistent after a loss of power.
+    /// How parity is made consistent after a loss of power; `resync` for `raid0`, in which nothing can be inconsistent.
     #[serde(default)]
     pub consistency: Consistency,
     /// Time without a host write after which the members are marked clean, so that a loss of power leaves nothing in doubt; for `resync`
@@ -163,6 +163,16 @@ pub enum Consistency {
 }
 
 impl Consistency {
+    /// The policy as it is written in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resync => "resync",
+            Self::Bitmap => "bitmap",
+            Self::Ppl => "ppl",
+            Self::Journal => "journal",
+        }
+    }
+
     /// Whether writes leave a record before they begin.
     #[inline]
     pub fn keeps_records(self) -> bool {

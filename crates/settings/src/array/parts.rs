@@ -56,7 +56,8 @@ pub struct BackgroundConfig {
     /// How the chunks of a group are read and written. Default: `together`.
     #[serde(skip_serializing_if = "ChunkOrder::is_together")]
     pub chunks: ChunkOrder,
-    /// Time from the end of one scrub to the start of the next, which repairs what it finds. Absent: scrubs only on demand.
+    /// Time from the end of one scrub to the start of the next, which repairs what it finds; not for `raid0`, in which there is nothing to compare. Absent: scrubs
+    /// only on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub_interval: Option<Nanos>,
     /// Interval at which your own policy is asked for the rate of each rebuild or repair; its answer holds until the next one. From 10 us

@@ -67,3 +67,27 @@ fn bad_settings_are_refused_by_name_value_and_limit() {
     );
     assert!(toml::from_str::<ArrayConfig>("level = \"raid5\"\nmembers = 3\ncolour = 1").is_err());
 }
+
+/// A bitmap took 4 KiB of each member and was never written; a scrub read every chunk and compared none.
+#[test]
+fn what_needs_parity_or_copies_is_refused_for_striping() {
+    for policy in ["bitmap", "ppl", "journal"] {
+        assert_eq!(
+            refuse(&format!("level = \"raid0\"\nmembers = 3\nconsistency = \"{policy}\"")),
+            format!(
+                "array.consistency = {policy}: must be resync for level raid0: without parity or copies nothing can be \
+                 inconsistent"
+            )
+        );
+    }
+    let scrubbed = "background.scrub_interval = \"1h\"";
+    assert_eq!(
+        refuse(&format!("level = \"raid0\"\nmembers = 3\n{scrubbed}")),
+        "array.background.scrub_interval = 1h: must be absent for level raid0: without parity or copies there is nothing to \
+         compare"
+    );
+    for (level, own) in [("raid1", "bitmap"), ("raid10", "bitmap"), ("raid4", "ppl"), ("raid5", "journal")] {
+        let text = format!("level = \"{level}\"\nmembers = 4\nconsistency = \"{own}\"\n{scrubbed}");
+        toml::from_str::<ArrayConfig>(&text).unwrap().validate().unwrap();
+    }
+}

@@ -13,12 +13,7 @@ impl ArrayConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_shape()?;
         self.validate_placement()?;
-        if self.consistency.keeps_records() && !self.has_parity() {
-            let limit =
-                format!("must be resync or bitmap for level {}, which has no parity", self.level.name());
-            let value = if self.consistency == Consistency::Ppl { "ppl" } else { "journal" };
-            return Err(ConfigError::new("array.consistency", value, limit));
-        }
+        self.validate_redundant()?;
         let least = Bytes(2 * (self.chunk.0 + 4096));
         let logged = self.consistency.keeps_records();
         if logged && (self.log.size < least || !self.log.size.0.is_multiple_of(SECTOR_BYTES)) {
@@ -46,6 +41,29 @@ impl ArrayConfig {
         let differs =
             |device| self.member(device).is_some_and(|own| own.pe_cycles.is_some() || own.capacity.is_some());
         light.validate(self.members, self.spares, differs)
+    }
+
+    /// Checks that nothing is asked for that needs parity or copies which the level does not have.
+    fn validate_redundant(&self) -> Result<(), ConfigError> {
+        let (level, name) = (self.level.name(), self.consistency.name());
+        let has_copies = self.redundancy() != 0;
+        if !has_copies && self.consistency != Consistency::Resync {
+            let limit = format!(
+                "must be resync for level {level}: without parity or copies nothing can be inconsistent"
+            );
+            return Err(ConfigError::new("array.consistency", name, limit));
+        }
+        if self.consistency.keeps_records() && !self.has_parity() {
+            let limit = format!("must be resync or bitmap for level {level}, which has no parity");
+            return Err(ConfigError::new("array.consistency", name, limit));
+        }
+        if let Some(interval) = self.background.scrub_interval.filter(|_| !has_copies) {
+            let limit = format!(
+                "must be absent for level {level}: without parity or copies there is nothing to compare"
+            );
+            return Err(ConfigError::new("array.background.scrub_interval", interval, limit));
+        }
+        Ok(())
     }
 
     fn validate_members(&self) -> Result<(), ConfigError> {

@@ -89,6 +89,20 @@ impl ChangeConfig {
         Ok(())
     }
 
+    /// The setting that says when, and its value.
+    pub fn trigger(&self) -> (&'static str, String) {
+        match (self.at, self.pe_cycles, self.medium_errors) {
+            (Some(at), ..) => ("at", at.to_string()),
+            (_, Some(cycles), _) => ("pe_cycles", cycles.to_string()),
+            (.., errors) => ("medium_errors", errors.unwrap_or_default().to_string()),
+        }
+    }
+
+    /// What kind of change it is, in words.
+    pub fn kind(&self) -> &'static str {
+        if self.update_handles.is_empty() { "change of protection" } else { "update of placement handles" }
+    }
+
     fn check_handles(&self, field: &str, device: &SsdConfig) -> Result<(), ConfigError> {
         let known = device.placement.as_ref().map_or(0, |own| own.identifiers().len());
         for (index, &identifier) in self.update_handles.iter().enumerate() {

@@ -20,7 +20,7 @@ pub struct ZonesConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// Most zones that are partly written or open (`NVMe`: Maximum Active Resources); 1 to 128, each with a write stream and its open superblock.
-    /// Default: 14.
+    /// Several namespaces have equal shares of this, of `max_open` and of `random_write.zones`. Default: 14.
     #[serde(default = "fourteen")]
     pub max_active: u32,
     /// Most zones that are open at once (`NVMe`: Maximum Open Resources); at most `max_active`. Absent: `max_active`.

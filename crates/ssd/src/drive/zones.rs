@@ -9,6 +9,7 @@ use outlast_device::{ZoneAction, ZoneId, ZoneState, ZoneTable};
 use outlast_ftl::Ftl;
 use outlast_media::ConfigError;
 use outlast_settings::drive::SsdConfig;
+use outlast_settings::namespace::NamespaceConfig;
 use outlast_units::{Bytes, Lpn, Nanos, SECTOR_BYTES, Stream};
 
 /// Units of a finish that wait for room in the buffers, for each die: they are never empty then, and no write of the host waits long behind them.
@@ -41,6 +42,15 @@ impl Ssd {
     /// The zones; `None` where the drive has none.
     pub fn zones_view(&self) -> Option<&Zones> {
         self.context.zones.as_deref()
+    }
+
+    /// The drive, which has just been built, has these namespaces: their zones share what limits zones. Nothing follows without zones.
+    pub fn share_zones(&mut self, namespaces: &[NamespaceConfig]) {
+        if let Some(zones) = &mut self.context.zones {
+            let size = zones.table().layout().size * SECTOR_BYTES;
+            let own: Vec<u32> = namespaces.iter().map(|own| (own.capacity.0 / size) as u32).collect();
+            zones.share_among(&own);
+        }
     }
 
     /// Does the next thing that commands to zones wait for, as nothing else is due. False if there is none.
@@ -140,10 +150,13 @@ impl Ssd {
     }
 
     fn reset_zone(&mut self, now: Nanos, request: HostRequestId, zone: ZoneId, stream: Option<Stream>) {
-        let (first, end) = self.units_of(zone);
         let time = self.context.config.zones.as_ref().and_then(|zones| zones.erase_time);
         let share = u64::from(self.context.size.sectors_per_unit) * self.cores.len() as u64;
         let Some(zones) = &mut self.context.zones else { return };
+        let range = zones.range(zone);
+        debug_assert!(range.first.is_multiple_of(share), "every core has as much of zone {}", zone.0);
+        // The units that each flash core has, by their numbers there.
+        let (first, end) = (Lpn((range.first / share) as u32), Lpn((range.end / share) as u32));
         let (state, sectors) = zones.take_before_reset(zone);
         zones.drop_area(zone);
         zones.set_time(request, ZoneAction::Reset, state.is_active() && sectors != 0);
@@ -156,15 +169,6 @@ impl Ssd {
         if let Some(zones) = &mut self.context.zones {
             zones.count_reset(superblocks);
         }
-    }
-
-    /// The units of `zone` that each flash core has, by their numbers there.
-    fn units_of(&self, zone: ZoneId) -> (Lpn, Lpn) {
-        let Some(zones) = &self.context.zones else { return (Lpn(0), Lpn(0)) };
-        let range = zones.range(zone);
-        let share = u64::from(self.context.size.sectors_per_unit) * self.cores.len() as u64;
-        debug_assert!(range.first.is_multiple_of(share), "every core has as much of zone {}", zone.0);
-        (Lpn((range.first / share) as u32), Lpn((range.end / share) as u32))
     }
 
     /// Power fails: what commands to zones were doing is forgotten.

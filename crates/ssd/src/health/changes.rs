@@ -78,9 +78,9 @@ impl Changes {
         &self.done
     }
 
-    /// Changes still to be made.
-    pub(crate) fn left(&self) -> usize {
-        self.timed.len() + self.waiting.len()
+    /// Changes still to be made, in no order.
+    pub(crate) fn left(&self) -> impl Iterator<Item = &ChangeConfig> {
+        self.timed.iter().chain(&self.waiting)
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
                     prop_assert_eq!(plain.next_if(|own| own.at <= Some(now)), Some(change));
                 }
                 prop_assert!(plain.peek().is_none_or(|own| own.at > Some(now)), "a change was left out");
-                prop_assert_eq!(changes.left(), plain.len());
+                prop_assert_eq!(changes.left().count(), plain.len());
                 prop_assert!(changes.next() > now);
             }
         }
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(changes.due_by_state(99, 3), Some(failing));
         assert_eq!(changes.due_by_state(100, 9), Some(worn));
         assert_eq!(
-            (changes.due_by_state(1000, 9), changes.waits_for_state(), changes.left()),
+            (changes.due_by_state(1000, 9), changes.waits_for_state(), changes.left().count()),
             (None, false, 0)
         );
     }

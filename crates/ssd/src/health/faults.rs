@@ -67,9 +67,9 @@ impl FaultSchedule {
         fault.min(leap).min(hazard)
     }
 
-    /// Scheduled faults and leaps of age that have not happened yet.
-    pub(crate) fn left(&self) -> usize {
-        self.faults.len() + self.leaps.len()
+    /// Numbers of scheduled faults and of leaps of age that have not happened yet.
+    pub(crate) fn left(&self) -> (usize, usize) {
+        (self.faults.len(), self.leaps.len())
     }
 
     /// The next loss of power leaves `tear` of what is being programmed then.
@@ -141,7 +141,7 @@ mod tests {
                 prop_assert_eq!(aged, past.map(|&(_, by)| by).sum::<u64>());
                 prop_assert!(schedule.next() > now);
             }
-            prop_assert_eq!((schedule.left(), schedule.next()), (0, Nanos::MAX));
+            prop_assert_eq!((schedule.left(), schedule.next()), ((0, 0), Nanos::MAX));
         }
     }
 

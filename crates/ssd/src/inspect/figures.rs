@@ -1,5 +1,6 @@
 //! Figures on errors of a drive.
 
+use crate::health::Scheduled;
 use crate::ssd::Ssd;
 use outlast_controller::{Corrections, Decision, ExactTails, Reason, Scrub};
 use outlast_decisions::SuperblockState;
@@ -52,8 +53,11 @@ impl Ssd {
     }
 
     /// Scheduled faults, leaps of age and changes that have not happened yet.
-    pub fn scheduled(&self) -> usize {
-        self.schedule.left() + self.changes.left()
+    pub fn scheduled(&self) -> Scheduled {
+        let (faults, leaps) = self.schedule.left();
+        let (updates, changes): (Vec<_>, Vec<_>) =
+            self.changes.left().partition(|change| !change.update_handles.is_empty());
+        Scheduled { faults, leaps, changes: changes.len(), handle_updates: updates.len() }
     }
 
     /// Faults injected, scheduled or by chance, over the drive's life.

@@ -7,6 +7,7 @@ use super::job_space::JobSpace;
 use super::rand::JobSeeds;
 use super::zbd::ZbdPlan;
 use outlast_device::Command;
+use outlast_units::Lba;
 
 /// The checked plan of a job.
 #[derive(Debug)]
@@ -64,6 +65,11 @@ impl JobPlan {
             space.place(&mut command);
         }
         command
+    }
+
+    /// The sector of the job's file that is sector `lba` of the device.
+    pub(super) fn in_file(&self, lba: Lba) -> Lba {
+        self.space.as_ref().map_or(lba, |space| space.unplace(lba))
     }
 
     pub(super) fn writes(&self) -> bool {

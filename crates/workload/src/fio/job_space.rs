@@ -2,7 +2,7 @@
 
 use crate::{NamespaceTarget, WorkloadTarget};
 use outlast_device::{Command, Op, PlacementId};
-use outlast_units::{Bytes, SECTOR_BYTES};
+use outlast_units::{Bytes, Lba, SECTOR_BYTES};
 
 /// A job's namespace: where it lies on the device, and its placement identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,12 @@ impl JobSpace {
         if command.op == Op::Write {
             command.placement = self.placement(command.placement);
         }
+    }
+
+    /// The sector of the namespace that is sector `lba` of the device.
+    pub(super) fn unplace(&self, lba: Lba) -> Lba {
+        debug_assert!(lba.0 >= self.start, "a job's command is in its namespace");
+        Lba(lba.0 - self.start)
     }
 
     /// The first of `bytes` that is not of whole blocks, and the bytes of a block.
@@ -65,7 +71,6 @@ fn number_of(filename: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outlast_units::Lba;
 
     #[test]
     fn device_files_of_linux_are_namespaces_by_their_number() {

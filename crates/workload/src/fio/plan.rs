@@ -82,8 +82,10 @@ pub(super) fn open(
         add_file_note(sections, &mut notes);
     }
     notes.extend(idle::notes(sections, &jobs)?);
+    let zoned = zoned_file(sections, target).map_err(|(at, refusal)| error(&sections[at], refusal))?;
+    let zoned = zoned.as_ref().unwrap_or(target);
     let zones =
-        zbd::shared(sections, target, jobs.len()).map_err(|(at, refusal)| error(&sections[at], refusal))?;
+        zbd::shared(sections, zoned, jobs.len()).map_err(|(at, refusal)| error(&sections[at], refusal))?;
     notes.extend(time_slice.filter(|_| jobs.len() > 1).map(slice_note));
     Ok(workload(sections, jobs, (zones, time_slice), footprint, notes))
 }
@@ -106,11 +108,31 @@ fn namespace_of<'a>(
     Ok(Some(own))
 }
 
+/// The target of the namespace that is the file of all jobs with `zonemode=zbd`; `None`: their file is the whole device. They share its zones, so that a job
+/// whose file is another one is refused, with the number of its section.
+fn zoned_file(
+    sections: &[JobOptions],
+    target: &WorkloadTarget,
+) -> Result<Option<WorkloadTarget>, (usize, RefusedOption)> {
+    let mut found: Option<Option<&NamespaceTarget>> = None;
+    for (at, section) in sections.iter().enumerate().filter(|(_, section)| section.zbd.is_on) {
+        let own = namespace_of(section, target).map_err(|refusal| (at, refusal))?;
+        if found.is_some_and(|found| found != own) {
+            let name = section.filename.clone().unwrap_or_default();
+            let limit = "must be the same namespace in all jobs with zonemode=zbd: they share its zones";
+            return Err((at, ("filename", name, limit.to_owned())));
+        }
+        found = Some(own);
+    }
+    Ok(found.flatten().map(|own| narrowed(target, own)))
+}
+
 /// The target of a job in namespace `own`.
 fn narrowed(target: &WorkloadTarget, own: &NamespaceTarget) -> WorkloadTarget {
     WorkloadTarget {
         capacity: own.capacity,
         handles: own.identifiers.len() as u16,
+        zones: target.zones.map(|zones| zones.part(own, target.namespaces.len())),
         namespaces: Vec::new(),
         ..target.clone()
     }

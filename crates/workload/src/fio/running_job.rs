@@ -150,7 +150,7 @@ impl RunningJob {
         // fio sees a completion only when it reaps: `depth` and the counts change there.
         self.unreaped.push_back((ddir, bytes));
         if let Some(zoned) = &mut self.zoned {
-            zoned.completed(command.lba, bytes);
+            zoned.completed(self.plan.in_file(command.lba), bytes);
         }
         // The ramp ends with the first completion after its time, not at the time itself.
         if self.ramping && self.micros(now) >= self.plan.ramp {

@@ -4,7 +4,7 @@ use super::generator::{ZonedPlan, ZonedSource};
 use crate::error::bad_setting;
 use crate::pass::PassSeeds;
 use crate::{RequestPacing, Workload, WorkloadError, WorkloadTarget, ZonedTarget};
-use outlast_device::RandomWriteAreas;
+use outlast_device::{RandomWriteAreas, share_of};
 use outlast_units::{Bytes, JsonSchema, Lba, Nanos, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
@@ -112,10 +112,17 @@ impl ZonedSpec {
             );
         }
         let side_by_side = self.zones_in_flight.unwrap_or(1);
+        let own = within(own, target, zones);
+        if own.active.min(own.open) == 0 {
+            let limit = "must be at most those of the namespaces, which share all that may be open or active";
+            return refused("zones", &zones, limit.to_owned());
+        }
         let most = own.active.min(zones.saturating_sub(1).max(1));
         if side_by_side == 0 || side_by_side > most {
+            let share =
+                if target.namespaces.len() < 2 { "" } else { ", of which each namespace has its share" };
             let limit = format!(
-                "must be between 1 and {most}: at most device.zones.max_active, and fewer than the zones used"
+                "must be between 1 and {most}: at most device.zones.max_active{share}, and fewer than the zones used"
             );
             return refused("zones_in_flight", &side_by_side, limit);
         }
@@ -214,6 +221,23 @@ impl ZonedSpec {
             source: Box::new(ZonedSource::new(plan)),
         }
     }
+}
+
+/// The zones of `target`, which writes the first `zones` of them, with the least limits that hold there: several namespaces share those of the drive, and
+/// zones behind them have what is left over.
+fn within(own: ZonedTarget, target: &WorkloadTarget, zones: u32) -> ZonedTarget {
+    let (namespaces, size) = (target.namespaces.len() as u32, own.layout.size * SECTOR_BYTES);
+    if namespaces < 2 {
+        return own;
+    }
+    let end = target.namespaces.iter().map(|namespace| (namespace.start + namespace.capacity.0) / size).max();
+    let reaches_rest = end.is_some_and(|end| u64::from(zones) > end);
+    let least = |limit: u32| {
+        let share = share_of(limit, namespaces);
+        if reaches_rest { share.min(limit - share * namespaces) } else { share }
+    };
+    let random_write = own.random_write.map(|areas| RandomWriteAreas { zones: least(areas.zones), ..areas });
+    ZonedTarget { active: least(own.active), open: least(own.open), random_write, ..own }
 }
 
 /// Checks that `side_by_side` zones may be open at once, each with a random write area: none of those is closed for another.

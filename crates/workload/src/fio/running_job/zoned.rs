@@ -30,7 +30,7 @@ impl ZonedRequests {
         }
     }
 
-    /// A request of `bytes` at `lba` has completed.
+    /// A request of `bytes` at `lba` of the file has completed.
     pub(super) fn completed(&mut self, lba: Lba, bytes: u64) {
         self.completed.push_back(ByteRange { offset: lba.0 * SECTOR_BYTES, bytes });
     }
@@ -162,7 +162,8 @@ impl RunningJob {
             Placed::Reset(zone) => {
                 self.accounting |= !self.ramping;
                 self.phase = JobPhase::ZoneReset { ddir, zone };
-                return Some(JobStep::Issue(Command::manage_zone(ZoneAction::Reset, zones.start_lba(zone))));
+                let reset = Command::manage_zone(ZoneAction::Reset, zones.start_lba(zone));
+                return Some(JobStep::Issue(self.plan.on_device(reset)));
             }
             Placed::End => self.phase = self.end_file(),
         }

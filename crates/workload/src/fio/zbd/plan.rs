@@ -3,6 +3,7 @@
 use super::{HostZones, ZbdOptions};
 use crate::fio::job_options::{AccessKind, AccessPlan, JobOptions};
 use crate::{SizeOrPercent, WorkloadTarget};
+use outlast_device::share_of;
 use outlast_units::{Bytes, SECTOR_BYTES};
 
 /// Most open zones, as in fio.
@@ -162,7 +163,9 @@ pub(in crate::fio) fn shared(
     let Some(first) = sections.iter().position(|section| section.zbd.is_on) else { return Ok(None) };
     let own = layout(&sections[first].zbd, target).map_err(|refusal| (first, refusal))?;
     let max_open = sections[first].zbd.max_open;
-    let device = target.zones.filter(|_| !sections[first].zbd.ignore_limits).map_or(0, |zones| zones.open);
+    // All zones that are open may be of one namespace, which has its share.
+    let open = target.zones.map_or(0, |zones| share_of(zones.open, target.namespaces.len() as u32));
+    let device = if sections[first].zbd.ignore_limits { 0 } else { open };
     if device != 0 && max_open > device || max_open > MOST_OPEN {
         let most = if device == 0 { MOST_OPEN } else { device };
         return Err((first, ("max_open_zones", max_open.to_string(), format!("must be at most {most}"))));
