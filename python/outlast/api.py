@@ -16,7 +16,7 @@ from outlast.causes import AMPLIFICATION
 from outlast.errors import ScenarioError
 from outlast.inputs import Text, is_folder, is_stream, mode_of, read_stream
 from outlast.notebook.listing import Listing
-from outlast.plain_values import NO_NAME, json_text, override_of, shown
+from outlast.plain_values import NO_NAME, flag_of, json_text, name_of, override_of, place_of, shown
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -123,7 +123,7 @@ def run(
     from outlast.notebook import bar
 
     chosen, changes, makers = whole(scenario, overrides, policies)
-    changes += [] if seed is None else [("seed", str(seed))]
+    changes += [] if seed is None else [override_of("seed", seed)]
     toml = _core.resolve(chosen, changes, "toml")
     check_limits(toml, scenario)
     if not any_memory:
@@ -174,7 +174,7 @@ def snapshot(
     from outlast.notebook import bar
     from outlast.output import cannot_write, check_file, staged_file
 
-    path = Path(file)
+    path = place_of(file)
     chosen, changes, makers = whole(scenario, overrides, policies)
     check_file(path)
     if not any_memory:
@@ -202,7 +202,8 @@ def validate(
     be one. With `load` it loads the code, which runs it. Returns a run's peak of memory in bytes, within 15 %.
     """
     chosen, changes = layers(scenario), override_list(overrides)
-    peak = memory.process_bytes() + _core.validate(chosen, changes, runs_code=load)
+    runs_code = flag_of(load, "load", ScenarioError)
+    peak = memory.process_bytes() + _core.validate(chosen, changes, runs_code=runs_code)
     check_limits(_core.resolve(chosen, changes, "toml"), scenario)
     return peak
 
@@ -258,7 +259,7 @@ def presets() -> dict[str, str]:
 def show_preset(name: str) -> str:
     """The text of a preset's scenario file, with the source of each number."""
     known = {preset: text for preset, _, text in _core.presets()}
-    if name not in known:
+    if name_of(name, "a preset", ScenarioError) not in known:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
         raise ScenarioError(f'no preset "{name}"; {hint}')

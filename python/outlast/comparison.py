@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from outlast import frames
 from outlast.differences import load_any, of_runs, with_measured
 from outlast.errors import OutputError
-from outlast.plain_values import shown
+from outlast.plain_values import name_of, place_of, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ class Comparison:
 
         Of figures, those that are numbers; settings are texts as a scenario file has them. Absent ones are null.
         """
-        if name not in TABLES:
+        if name_of(name, "a table", OutputError) not in TABLES:
             raise OutputError(f"no table '{name}' of a comparison; there are: {', '.join(TABLES)}")
         rows = self.differences[name]
         if name == "figures":
@@ -107,7 +107,7 @@ class Comparison:
         from outlast.report import render
 
         self._only_runs("a report")
-        return write_file(Path(path), render(self.runs))
+        return write_file(place_of(path), render(self.runs))
 
     def _only_runs(self, wanted: str) -> None:
         if self.measured:

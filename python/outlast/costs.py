@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from outlast import _core, memory
 from outlast.api import Overrides, ScenarioLike, check_limits, layers, override_list
+from outlast.errors import ScenarioError
+from outlast.plain_values import flag_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def estimate(
     built-in policies are counted in its place; with `load` it is loaded, and asked what it decides.
     """
     chosen, changes = layers(scenario), override_list(overrides)
-    needed, effort = _core.estimate(chosen, changes, runs_code=load)
+    needed, effort = _core.estimate(chosen, changes, runs_code=flag_of(load, "load", ScenarioError))
     check_limits(_core.resolve(chosen, changes, "toml"), scenario)
     return Estimate(memory_bytes=memory.process_bytes() + needed, **json.loads(effort))
 

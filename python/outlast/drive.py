@@ -21,6 +21,7 @@ from outlast.drive_commands import (
     as_bytes,
     check_range,
     column,
+    flag,
     nanoseconds,
     op_codes,
     raise_error,
@@ -28,7 +29,7 @@ from outlast.drive_commands import (
     whole,
 )
 from outlast.errors import DeviceError
-from outlast.plain_values import plain
+from outlast.plain_values import name_of, plain
 
 ZEROES_BYTES = 1 << 20
 """Zeroes that are written with one command."""
@@ -95,7 +96,9 @@ class Drive:
         *,
         contents: str = "memory",
     ) -> None:
-        self._drive = _core.Drive(layers(scenario), override_list(overrides), str(contents))
+        self._drive = _core.Drive(
+            layers(scenario), override_list(overrides), name_of(str(contents), "where its contents are", DeviceError)
+        )
 
     @classmethod
     def _of(cls, drive: _core.Drive) -> Drive:
@@ -130,14 +133,16 @@ class Drive:
         re-reads, where else it would go on with all of them and with the stripe: `MediumError`, and a later read may
         yet succeed. An array decides by itself which reads of its members are limited (`array.limited_retry`).
         """
-        outcome, data = self._drive.read(whole(offset, "offset"), whole(length, "length"), limited_retry)
+        outcome, data = self._drive.read(
+            whole(offset, "offset"), whole(length, "length"), flag(limited_retry, "limited_retry")
+        )
         if outcome:
             raise_error(outcome, offset)
         return data
 
     def write(self, offset: int, data: Buffer, fua: bool = False) -> None:
         """Writes the bytes. `fua` (force unit access): it is done only when they would survive a loss of power."""
-        self._done(self._drive.write(whole(offset, "offset"), as_bytes(data), fua), offset)
+        self._done(self._drive.write(whole(offset, "offset"), as_bytes(data), flag(fua, "fua")), offset)
 
     def write_zeroes(self, offset: int, length: int, fua: bool = False) -> None:
         """Writes zeroes, which take no memory here, and on flash what any data takes."""
@@ -182,7 +187,8 @@ class Drive:
         except ValueError as error:
             sizes = ", ".join(str(len(column)) for column in columns)
             raise DeviceError(f"op, offset, length: columns of different lengths ({sizes})") from error
-        found = self._drive.run(ops, offsets, lengths, as_bytes(data), fua, limited_retry, whole(depth, "depth"))
+        flags = flag(fua, "fua"), flag(limited_retry, "limited_retry")
+        found = self._drive.run(ops, offsets, lengths, as_bytes(data), *flags, whole(depth, "depth"))
         return Batch(offsets, *found)
 
     def lba_status(self, offset: int = 0, length: int | None = None) -> list[LbaRun]:
@@ -217,7 +223,7 @@ class Drive:
         programmed, with `torn` (512) units of which each run of so many bytes is new or old; never any that a flush has
         covered.
         """
-        self._drive.power("cut", force, tear(shorn, torn))
+        self._drive.power("cut", flag(force, "force"), tear(shorn, torn))
 
     def power_off(self, *, shorn: str | None = None, torn: int | str | None = None) -> None:
         """Power fails; nothing works until `power_on`. `shorn` and `torn` are as of `power_cut`."""
@@ -225,7 +231,7 @@ class Drive:
 
     def power_on(self, force: bool = False) -> None:
         """Power is back. `force`: as of `power_cut`, of which an array may have been left off."""
-        self._drive.power("on", force, tear(None, None))
+        self._drive.power("on", flag(force, "force"), tear(None, None))
 
     def fault(self, kind: str = "die", **place: Any) -> None:
         """Injects a fault now: `fault(die=3)`, `fault("block", die=3, plane=0, block=7)`.
@@ -241,7 +247,7 @@ class Drive:
         """
         if whole(member, "member") >= 2**16:
             raise DeviceError(f"member = {member}: there is no such member")
-        self._drive.replace(member, force)
+        self._drive.replace(member, flag(force, "force"))
 
     def repair(self) -> None:
         """An array reads all of itself and makes redundancy fit; `advance` gives it the time."""

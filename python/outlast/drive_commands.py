@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast.errors import DeviceError, DriveError, MediumError
-from outlast.plain_values import plain, shown
+from outlast.plain_values import flag_of, name_of, plain, shown
 
 OPS = ("read", "write", "trim", "flush")
 """The operations of a batch; an array of small integers counts them from 0."""
@@ -104,6 +104,11 @@ def whole(value: int, name: str) -> int:
     return value
 
 
+def flag(value: bool, name: str) -> bool:
+    """Itself, if it is True or False; else raises `DeviceError` with its name."""
+    return flag_of(value, name, DeviceError)
+
+
 def check_range(offset: int, length: int, capacity: int) -> None:
     """Raises `DeviceError` for a range that is not of whole sectors, or reaches beyond the end."""
     for name, value in (("offset", offset), ("length", length)):
@@ -131,7 +136,7 @@ def column(values: int | Sequence[int] | NDArray[Any], name: str) -> NDArray[np.
 def nanoseconds(span: Span) -> str:
     """A time as a text that the simulator reads."""
     if isinstance(span, str):
-        return span
+        return name_of(span, "a time", DeviceError)
     seconds = span.total_seconds() if isinstance(span, timedelta) else span
     if not isinstance(seconds, (int, float, np.number)) or isinstance(seconds, bool):
         raise DeviceError(f"{shown(span)}: a time is a number of seconds, a timedelta or a text such as '1ms'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import reprlib
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from outlast.errors import OutlastError, ScenarioError
+from outlast.errors import OutlastError, OutputError, ScenarioError
 from outlast.foreign import DEEPEST, HALF
 
 NO_NAME = re.compile("[\0\ud800-\udfff]")
@@ -37,6 +38,38 @@ def path_of(value: Any, what: str, refused: type[OutlastError]) -> Path:
     if NO_NAME.search(path):
         raise refused(f"{shown(path)}: cannot be read: no file has such a name")
     return Path(path)
+
+
+def place_of(value: Any) -> Path:
+    """The path that a caller gave to write to; `OutputError` for a value that can be no path."""
+    if not isinstance(value, (str, PathLike)) or isinstance(path := fspath(value), bytes):
+        raise OutputError(f"{shown(value)}: what is written to is named by a path")
+    if NO_NAME.search(path):
+        raise OutputError(f"{shown(path)}: cannot be written: no file has such a name")
+    return Path(path)
+
+
+def name_of(value: Any, what: str, refused: type[OutlastError]) -> str:
+    """The name that a caller gave; of what is no text, `refused` says `what` is named."""
+    if not isinstance(value, str) or HALF.search(value):
+        raise refused(f"{shown(value)}: {what} is named by a text")
+    return value
+
+
+def flag_of(value: Any, name: str, refused: type[OutlastError]) -> bool:
+    """The yes or no that a caller gave; `refused` for all else."""
+    if value is True or value is False or type(value).__name__ == "bool":  # numpy's, too
+        return bool(value)
+    raise refused(f"{name} = {shown(value)}: must be True or False")
+
+
+def jobs_of(value: Any) -> int:
+    """Number of runs at a time: that of the caller, or one for each core if there is none."""
+    if value is None:
+        return os.cpu_count() or 1
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ScenarioError(f"jobs = {shown(value)}: must be a whole number, or None for one on each core")
+    return value or os.cpu_count() or 1
 
 
 def override_of(name: str, value: Any) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,7 +13,7 @@ from outlast import __version__, _core, api, frames, points, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
 from outlast.output import check_folder, check_writable, write_file
-from outlast.plain_values import shown
+from outlast.plain_values import jobs_of, place_of, shown
 from outlast.points import Job, key_of
 from outlast.points.workers import local
 from outlast.sweeps import figures
@@ -65,8 +64,9 @@ class Repeats:
 
     def write(self, folder: str | Path) -> None:
         """Writes `repeats.json` and `repeats.parquet` into the folder."""
-        write_file(Path(folder) / "repeats.parquet", tables.packed(self.columns))
-        write_file(Path(folder) / "repeats.json", self.to_json())
+        place = place_of(folder)
+        write_file(place / "repeats.parquet", tables.packed(self.columns))
+        write_file(place / "repeats.json", self.to_json())
 
 
 def repeat(
@@ -89,11 +89,11 @@ def repeat(
     """
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST:
         raise ScenarioError(f"repeats = {shown(repeats)}: must be within 1 to {MOST}")
-    folder = Path(out) if out is not None else None
+    folder = place_of(out) if out is not None else None
     if folder is not None:
         _check(folder)
     whole, planned = _planned(scenario, overrides, repeats)
-    count = jobs or os.cpu_count() or 1
+    count = jobs_of(jobs)
     with (
         tempfile.TemporaryDirectory() if folder is None else nullcontext(folder) as place,
         bar.of_sweep(progress) as tell,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from outlast import __version__, foreign, frames, shapes
 from outlast.errors import OutputError
 from outlast.inputs import is_folder, mode_of
-from outlast.plain_values import path_of
+from outlast.plain_values import name_of, path_of, place_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,7 +173,7 @@ class Result:
 
     def columns(self, name: str) -> Mapping[str, Values]:
         """Columns of a table by name, as arrays or lists. Raises `OutputError` with the tables that there are."""
-        if name not in self.tables:
+        if name_of(name, "a table", OutputError) not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise OutputError(f"no table '{name}' in this result; there are: {known}")
         return self.tables[name]
@@ -191,14 +191,14 @@ class Result:
         from outlast.output import OutputFolder
 
         instead = ", or give force=True to replace a result"
-        return OutputFolder(Path(directory), force=force, instead=instead).write(self)
+        return OutputFolder(place_of(directory), force=force, instead=instead).write(self)
 
     def report(self, path: str | Path) -> Path:
         """Writes one self-contained HTML page that needs no network."""
         from outlast.output import write_file
         from outlast.report import render
 
-        return write_file(Path(path), render([self]))
+        return write_file(place_of(path), render([self]))
 
 
 def load(path: str | Path) -> Result:

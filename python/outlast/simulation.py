@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlast import _core, foreign, memory
-from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, result_of, whole
+from outlast.api import Overrides, Progress, ScenarioLike, StoppedError, layers, result_of, whole
 from outlast.drive_commands import OPS, OUTCOMES, Span, check_range, nanoseconds
 from outlast.errors import DeviceError, ScenarioError
 from outlast.inputs import Text
-from outlast.plain_values import path_of, plain
+from outlast.plain_values import path_of, place_of, plain, shown
 from outlast.requests import of_scenario
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class State:
 
     def die_map(self, device: int = 0) -> NDArray[Any]:
         """The state of each die of a drive, a row for each channel."""
-        of_device = self.dies["device"] == device
+        of_device = self.dies["device"] == _count(device, "device")
         channels = len(np.unique(self.dies["channel"][of_device]))
         if not channels:
             raise DeviceError(f"device = {device}: no such drive")
@@ -60,7 +60,7 @@ class State:
 
     def density(self, device: int = 0) -> NDArray[np.float64]:
         """The share of each range of addresses of a drive that holds data, 0 to 1."""
-        of_device = self.mapping["device"] == device
+        of_device = self.mapping["device"] == _count(device, "device")
         share: NDArray[np.float64] = self.mapping["mapped_bytes"][of_device] / self.mapping["bytes"][of_device]
         return share
 
@@ -107,6 +107,8 @@ class Simulation:
         if not any_memory:
             memory.check(_core.validate(chosen, changes, self._own, runs_code=True))
         self._log = of_scenario(self._toml, log_near)
+        if progress is not None and not callable(progress):
+            raise ScenarioError(f"progress = {shown(progress)}: must be a function or None")
         self._progress = progress
         rows = self._log.take if self._log else None
         self._simulation = _core.Simulation(chosen, changes, progress, rows, self._own)
@@ -164,8 +166,8 @@ class Simulation:
         `op`: one of `outlast.drive_commands.OPS`; `offset` and `length` in bytes, in whole sectors of 512, which a
         flush does not take. Flash counts it, the host's figures do not.
         """
-        if op not in OPS:
-            raise DeviceError(f"op = {op!r}: must be one of {', '.join(OPS)}")
+        if not isinstance(op, str) or op not in OPS:
+            raise DeviceError(f"op = {shown(op)}: must be one of {', '.join(OPS)}")
         self._check_range(op, _count(offset, "offset"), _count(length, "length"))
         done = self._simulation.submit(OPS.index(op), offset, length)
         if done is None:
@@ -204,7 +206,7 @@ class Simulation:
         """
         from outlast.output import cannot_write, check_file, staged_file
 
-        path = Path(file)
+        path = place_of(file)
         check_file(path)
         with suppress(StoppedError), staged_file(path) as staging:
             try:
@@ -245,6 +247,7 @@ def restore(
             scenario = foreign.json_of(_core.snapshot_scenario(path))
         except ValueError as error:
             raise ScenarioError(f"{path}: the scenario in it: {error}") from error
+    layers(scenario)  # refuses what is no scenario
     chosen = [scenario] if isinstance(scenario, (str, Path, Mapping, Text)) else list(scenario)
     start = {"precondition": {"from": path}}
     return Simulation([*chosen, start], overrides, **more)
@@ -252,5 +255,5 @@ def restore(
 
 def _count(value: int, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise DeviceError(f"{name} = {value!r}: must be a whole number, 0 or more")
+        raise DeviceError(f"{name} = {shown(value)}: must be a whole number, 0 or more")
     return min(int(value), 2**64 - 1)

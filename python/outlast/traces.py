@@ -10,7 +10,7 @@ from typing import Any
 
 from outlast import _core
 from outlast.errors import OutputError, WorkloadError
-from outlast.plain_values import plain
+from outlast.plain_values import path_of, place_of, plain
 
 WRITTEN = ("msr", "spc", "ascii", "blkparse", "fio-iolog", "fio-iolog-v2", "vscsi", "alibaba", "etw", "commands")
 """Formats in which a trace can be written; more can be read."""
@@ -45,13 +45,14 @@ def trace_convert(
     from outlast.output import cannot_write, check_not_read, staged_file
 
     check_format(to)
-    check_not_read(Path(output), [Path(file)])
-    spec = json.dumps(plain({"file": str(file), **settings}))
-    with staged_file(Path(output)) as staging:
+    written, read = place_of(output), path_of(file, "a trace is the path of its file", WorkloadError)
+    check_not_read(written, [read])
+    spec = json.dumps(plain({"file": str(read), **settings}))
+    with staged_file(written) as staging:
         try:
             return _core.trace_convert(spec, to, str(staging), progress)
         except OSError as error:
-            raise cannot_write(Path(output), error) from error
+            raise cannot_write(written, error) from error
 
 
 PACKED_ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".zip")

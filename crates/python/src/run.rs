@@ -175,7 +175,7 @@ impl RunWatch {
             Some(progress) => {
                 let arguments =
                     (now.phase.to_string(), now.fraction, now.requests, now.simulated.as_secs_f64());
-                progress.call1(py, arguments)?.extract::<Option<bool>>(py)
+                answer_of(&progress.call1(py, arguments)?.into_bound(py))
             }
         });
         match answer {
@@ -191,6 +191,15 @@ impl RunWatch {
             }
         }
     }
+}
+
+/// Answer of a progress function of the caller's; a `ScenarioError` for what is neither yes, no nor `None`.
+pub(crate) fn answer_of(answer: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+    answer.extract().map_err(|_| {
+        let kind = answer.get_type().name().map_or_else(|_| "value".to_owned(), |name| name.to_string());
+        let told = "must be True, False or None; False stops";
+        ScenarioError::new_err(format!("progress: the function gave a value of type {kind}: {told}"))
+    })
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long a person has waited; no simulated time comes from it")]

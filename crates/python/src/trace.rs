@@ -2,6 +2,7 @@
 
 use crate::errors::{InternalError, ScenarioError, WorkloadError, of_workload};
 use crate::guard::unlocked;
+use crate::run::answer_of;
 use outlast_workload::{
     TraceFormat, TraceSpec, WorkloadError as CoreError, convert, trace_info_while as info,
 };
@@ -70,7 +71,7 @@ fn trace_convert(
 fn ask(py: Python<'_>, progress: Option<&Py<PyAny>>, fraction: f64) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(true) };
-    let answer = progress.call1(py, (fraction,))?.extract::<Option<bool>>(py)?;
+    let answer = answer_of(&progress.call1(py, (fraction,))?.into_bound(py))?;
     Ok(answer != Some(false))
 }
 

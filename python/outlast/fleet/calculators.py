@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from outlast import models
-from outlast.models.columns import Result
+from outlast.models.columns import Result, count, scalar
 
 YEAR_DAYS = 365.0
 
@@ -18,11 +18,13 @@ def backblaze(afr: float, repair_days: float, data: int = 17, parity: int = 3) -
     It leaves out that failures at the end of a period meet those of the next, and whatever fails together. Raises
     `ModelError` for a share beyond 0 to 1.
     """
-    drive = afr * repair_days / YEAR_DAYS
+    days = scalar("repair_days", repair_days)
+    data, parity = count("data", data, 1), count("parity", parity)
+    drive = scalar("afr", afr) * days / YEAR_DAYS
     period = float(
         models.data_loss_with_parity([drive] * (data + parity), chunk_bits=1, stripes=1, spare_parities=parity)
     )
-    return period, float(models.any_failure(YEAR_DAYS / repair_days, period))
+    return period, float(models.any_failure(YEAR_DAYS / days, period))
 
 
 def ceph_rados(
@@ -44,10 +46,12 @@ def ceph_rados(
     any of `groups` others within a recovery. It leaves out that the third drive has to hold a copy of the same group as
     the first two, that recoveries end apart, and whatever fails together. Raises `ModelError` for rates below 0.
     """
-    mean_time = 1e9 / fit
-    recovery = delay_hours + size * full / (speed * groups) / 3600.0
+    mean_time = 1e9 / scalar("fit", fit)
+    copies, groups = count("copies", copies, 1), count("groups", groups, 1)
+    stored, rate = scalar("size", size) * scalar("full", full), scalar("speed", speed) * groups
+    recovery = scalar("delay_hours", delay_hours) + stored / rate / 3600.0
     # `double_failure` is 1 − e^−x for n − 1 drives.
-    first = float(models.double_failure(years * 365.25 * 24.0, mean_time, 2))
+    first = float(models.double_failure(scalar("years", years) * 365.25 * 24.0, mean_time, 2))
     further = float(models.double_failure(recovery, mean_time, groups + 1))
     return first * further ** (copies - 1)
 

@@ -15,6 +15,7 @@ from outlast.fleet.keys import TABLES, TOP
 from outlast.fleet.reading import FleetLike, Settings, read, with_changes, without_effect
 from outlast.fleet.study import SCHEMA, study
 from outlast.inputs import is_folder
+from outlast.plain_values import place_of, shown
 from outlast.printable import printable
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def sweep(
     if out is not None:
         from outlast.output import write_file
 
-        write_file(Path(out) / "fleet.parquet", packed(results))
+        write_file(place_of(out) / "fleet.parquet", packed(results))
     return results
 
 
@@ -124,14 +125,20 @@ def frame(results: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> pl.DataFr
     """One result or several as a polars DataFrame, a row for each year. Needs polars."""
     from outlast import frames
 
-    return frames.to_polars(columns([results] if isinstance(results, Mapping) else results))
+    listed = [results] if isinstance(results, Mapping) else results
+    if not isinstance(listed, (list, tuple)):
+        raise ScenarioError(f"{shown(results)}: must be the result of a fleet, or a list of results")
+    for each in listed:
+        if not isinstance(each, Mapping) or each.get("schema") != SCHEMA:
+            raise ScenarioError(f"{shown(each)}: is no result of a fleet")
+    return frames.to_polars(columns(listed))
 
 
 def _place(out: str | Path, settings: Settings) -> Path:
     from outlast.version import named
 
     said = json.dumps([named(), settings.tables, _files(settings)], sort_keys=True, default=str)
-    return Path(out) / "points" / f"{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
+    return place_of(out) / "points" / f"{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
 
 
 def _files(settings: Settings) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outlast import _core
-from outlast.models.columns import Floats, column, count
+from outlast.models.columns import Floats, column, count, scalar
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ def aging_rates(parity_percent: ArrayLike, parities: int = 1, *, full_stripes: f
     the derivation for more parities is in docs/papers/diff-raid.md. Raises `ModelError` for percentages that do not
     add up.
     """
-    return _core.model_aging_rates(column("parity_percent", parity_percent), count("parities", parities), full_stripes)
+    return _core.model_aging_rates(
+        column("parity_percent", parity_percent), count("parities", parities), scalar("full_stripes", full_stripes)
+    )
 
 
 def steady_ages(rates: ArrayLike, limit: float) -> Floats:
@@ -41,7 +43,7 @@ def steady_ages(rates: ArrayLike, limit: float) -> Floats:
     `A·(t_{j+1} + … + t_n) / (t_1 + … + t_n)` with the limit A and rates t by position, which may be of any aging
     vector, of any workload, as long as they do not rise (Diff-RAID, section 3.3). Only their ratios count.
     """
-    return _core.model_steady_ages(column("rates", rates), float(limit))
+    return _core.model_steady_ages(column("rates", rates), scalar("limit", limit))
 
 
 def converges(rates: ArrayLike) -> bool:
@@ -61,5 +63,6 @@ def replacements(rates: ArrayLike, limit: float, number: int, *, ages: ArrayLike
     """
     vector = column("rates", rates)
     start = np.zeros_like(vector) if ages is None else column("ages", ages)
-    elapsed, positions, after = _core.model_replacements(vector, start, float(limit), count("number", number, 1, 10**7))
+    end, rounds = scalar("limit", limit), count("number", number, 1, 10**7)
+    elapsed, positions, after = _core.model_replacements(vector, start, end, rounds)
     return Replacements(elapsed, np.asarray(positions, dtype=np.int64), after.reshape(-1, len(vector)))

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outlast import _core
-from outlast.models.columns import Result, columns, count, shaped
+from outlast._core import ModelError
+from outlast.models.columns import Result, columns, count, scalar, shaped
+from outlast.plain_values import shown
 
 
 class HotCold(NamedTuple):
@@ -53,7 +55,11 @@ def effective_spare(spare: ArrayLike, *, unusable: ArrayLike = 0.0, overhead: Ar
 
 def parity_overhead(classes: Sequence[tuple[float, int, int]]) -> float:
     """Pages of flash for each page of data: `Σ w·N/(N − m)` over classes (share w, N pages, m of them parity)."""
-    rows = [(float(w), count("pages", n, 1), count("parities", m)) for w, n, m in classes]
+    try:
+        triples = [(w, n, m) for w, n, m in classes]
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"classes = {shown(classes)}: must be a list of shares, pages and parities") from error
+    rows = [(scalar("share", w), count("pages", n, 1), count("parities", m)) for w, n, m in triples]
     return _core.model_parity_overhead(rows)
 
 

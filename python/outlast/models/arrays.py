@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Floats, Result, columns, count, floats, from_log, logs_of, runs, shaped
+from outlast.models.columns import Floats, Result, columns, count, flag, floats, from_log, logs_of, runs, shaped
 
 
 def data_loss(uber: ArrayLike, bits: ArrayLike, *, log: bool = False) -> Result:
@@ -21,8 +21,8 @@ def data_loss(uber: ArrayLike, bits: ArrayLike, *, log: bool = False) -> Result:
     negative bits.
     """
     logs = logs_of("uber", uber, log=log)
-    if logs.ndim == 0:
-        raise ModelError("uber: has no axis: must have one for the surviving devices")
+    if logs.ndim == 0 or logs.shape[-1] == 0:
+        raise ModelError(f"uber: has shape {logs.shape}: must have a last axis, for one surviving device or more")
     read = floats("bits", bits)
     try:
         shape = np.broadcast_shapes(logs.shape, read.shape)
@@ -162,4 +162,4 @@ def mttdl(
         scrub_rate=scrub_rate,
         read_failure=read_failure,
     )
-    return shaped(_core.model_mttdl(table, parallel_repair), shape)
+    return shaped(_core.model_mttdl(table, flag("parallel_repair", parallel_repair)), shape)

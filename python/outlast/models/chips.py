@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Result, columns, shaped
+from outlast.models.columns import Result, columns, scalar, shaped
 from outlast.notebook.listing import Listing
+from outlast.plain_values import name_of, path_of
 
 Ends: TypeAlias = tuple[float, float] | None
 """The least and the greatest value; `None` where the source does not say, or the rates do not depend on it."""
@@ -112,14 +113,17 @@ def measured(
 
     `fit` is `power-law`, `exponential` or `interpolate`. Raises `ModelError` with line and column of what is wrong.
     """
+    path = path_of(file, "a chip of your own is the path of its file", ModelError)
     _check_limits(activation_energy=activation_energy, reference_temperature=reference_temperature)
     try:
-        text = Path(file).read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ModelError(f"{file}: not UTF-8") from error
-    found = json.loads(_core.model_measured(str(file), text, fit, activation_energy, reference_temperature))
+    found = json.loads(
+        _core.model_measured(str(path), text, name_of(fit, "fit", ModelError), activation_energy, reference_temperature)
+    )
     model = found["measured"]
     factors = model.get("page_types", {"factors": []})["factors"]
     return Measured(
@@ -137,7 +141,7 @@ def measured(
 def _check_limits(**values: float | None) -> None:
     for name, value in values.items():
         low, high, unit = LIMITS[name]
-        if value is not None and not low <= value <= high:
+        if value is not None and not low <= scalar(name, value) <= high:
             raise ModelError(f"{name} = {value:g}: must be between {low:g} and {high:g} {unit}")
 
 
@@ -146,7 +150,8 @@ def acceleration(reference: float, temperature: float, activation_energy: float 
 
     The activation energy is in electronvolts; 1.1 is that of JEDEC's JESD218 and JESD47.
     """
-    return _core.model_acceleration(activation_energy, reference, temperature)
+    energy = scalar("activation_energy", activation_energy)
+    return _core.model_acceleration(energy, scalar("reference", reference), scalar("temperature", temperature))
 
 
 def model_json(model: ModelLike) -> str:
@@ -156,7 +161,7 @@ def model_json(model: ModelLike) -> str:
     if isinstance(model, Mapping):
         return json.dumps(dict(model))
     known = chips()
-    if model not in known:
+    if name_of(model, "a chip", ModelError) not in known:
         import difflib
 
         near = difflib.get_close_matches(str(model), known, n=1, cutoff=0.5)

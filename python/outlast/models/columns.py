@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outlast._core import ModelError
+from outlast.plain_values import flag_of, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 Result: TypeAlias = Any
@@ -21,9 +22,22 @@ def floats(name: str, value: ArrayLike) -> Floats:
     """An argument as numbers."""
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{name} = {value!r}: must be numbers") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{name} = {shown(value)}: must be numbers") from error
     return array
+
+
+def scalar(name: str, value: Any) -> float:
+    """An argument that is one number."""
+    array = floats(name, value)
+    if array.ndim != 0 or isinstance(value, (str, bytes)) or value is None:
+        raise ModelError(f"{name} = {shown(value)}: must be one number")
+    return float(array)
+
+
+def flag(name: str, value: Any) -> bool:
+    """An argument that is True or False."""
+    return flag_of(value, name, ModelError)
 
 
 def column(name: str, value: ArrayLike) -> Floats:
@@ -86,7 +100,7 @@ def count(name: str, value: int, least: int = 0, most: int = _MOST_COUNT) -> int
     try:
         whole = int(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{name} = {value!r}: must be a whole number") from error
+        raise ModelError(f"{name} = {shown(value)}: must be a whole number") from error
     if whole != value or not least <= whole <= most:
         raise ModelError(f"{name} = {value}: must be a whole number from {least} to {most}")
     return whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from outlast import _core
-from outlast.models.columns import Floats, Result, column, columns, shaped
+from outlast.models.columns import Floats, Result, column, columns, scalar, shaped
 
 
 def isolated_increase(dies_per_core: ArrayLike) -> Result:
@@ -28,7 +28,7 @@ def extra_space(helper_space: ArrayLike, dies: ArrayLike) -> Result:
 
 def balanced_spaces(logical_space: float, dies_left: ArrayLike) -> Floats:
     """Logical space of each core for equal utilisations after any failures: in proportion to the dies left."""
-    return _core.model_balanced_spaces(float(logical_space), column("dies_left", dies_left))
+    return _core.model_balanced_spaces(scalar("logical_space", logical_space), column("dies_left", dies_left))
 
 
 def survivable_failures(utilisation: ArrayLike, dies: ArrayLike) -> Result:

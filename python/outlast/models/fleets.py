@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Floats, Result, column, columns, count, floats, from_log, shaped
+from outlast.models.columns import Floats, Result, column, columns, count, flag, floats, from_log, shaped
 
 YEAR_HOURS = 8760.0
 """Hours of a year of 365 days."""
@@ -56,7 +56,7 @@ def loss_by(
         read_failure=read_failure,
         time=time,
     )
-    return shaped(_core.model_loss_by(table, parallel_repair), shape)
+    return shaped(_core.model_loss_by(table, flag("parallel_repair", parallel_repair)), shape)
 
 
 def loss_by_mirrors(
@@ -129,7 +129,7 @@ def sets_lost(
     natural logarithms. Arguments broadcast. Raises `ModelError` for counts that do not fit each other.
     """
     table, shape = columns(nodes=nodes, down=down, size=size, survives=survives, sets=sets)
-    return from_log(_core.model_ln_sets_lost(table, disjoint), shape, log=log)
+    return from_log(_core.model_ln_sets_lost(table, flag("disjoint", disjoint)), shape, log=log)
 
 
 def _chain(rates: ArrayLike, loss: ArrayLike) -> tuple[Floats, Floats]:

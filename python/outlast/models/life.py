@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outlast import _core
+from outlast._core import ModelError
 from outlast.models.chips import ModelLike, model_json
-from outlast.models.columns import Floats, column, count
+from outlast.models.columns import Floats, column, count, flag, scalar
+from outlast.plain_values import name_of
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ def array_life(
         percent,
         count("parities", parities, 1, 63),
         count("capacity", capacity, 1, 2**62),
-        (float(limit), float(amplification), float(full_stripes)),
-        shift,
-        count_moves,
+        (scalar("limit", limit), scalar("amplification", amplification), scalar("full_stripes", full_stripes)),
+        name_of(shift, "shift", ModelError),
+        flag("count_moves", count_moves),
         start,
         count("replacements", replacements, 1, 10**6),
         count("samples", samples, 0, 10**6),

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from outlast import _core
 from outlast._core import ModelError
-from outlast.models.columns import Floats, Result, columns, count, from_log, logs_of, runs, shaped
+from outlast.models.columns import Floats, Result, columns, count, flag, from_log, logs_of, runs, shaped
+from outlast.plain_values import shown
 
 Asked = Literal["uper", "ln_uper", "ln_stripe", "ln_page"]
 _PAGES = 65_536
@@ -157,7 +158,11 @@ def two_level_uper(page_error: ArrayLike, unrecoverable: Sequence[float], *, log
     """
     logs = logs_of("page_error", page_error, log=log)
     ln_counts = []
+    if not isinstance(unrecoverable, (Sequence, np.ndarray)):
+        raise ModelError(f"unrecoverable = {shown(unrecoverable)}: must be a list of numbers")
     for index, patterns in enumerate(unrecoverable):
+        if not isinstance(patterns, (int, float, np.number)):
+            raise ModelError(f"unrecoverable[{index}] = {shown(patterns)}: must be a number")
         if not patterns >= 0:
             raise ModelError(f"unrecoverable[{index}] = {patterns}: must be at least 0")
         ln_counts.append(math.log(patterns) if patterns > 0 else -math.inf)
@@ -198,4 +203,4 @@ def uber(rber: ArrayLike, n: int = 4148, k: int = 4, *, user_bits: int = 4096, l
     (column,), shape = columns(rber=rber)
     bits = count("n", n, 1, 2**20)
     strength, user = count("k", k, 0, bits), count("user_bits", user_bits, 1, bits)
-    return shaped(_core.model_uber(column, bits, strength, user, log), shape)
+    return shaped(_core.model_uber(column, bits, strength, user, flag("log", log)), shape)

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from outlast.errors import ScenarioError
+from outlast.plain_values import shown
 
 Tell = TypeVar("Tell", bound=Callable[..., Any])
 
@@ -36,5 +37,5 @@ def _of(progress: object, kind: str) -> AbstractContextManager[Any]:
         bar: AbstractContextManager[Any] = getattr(import_module(f"outlast.{home}"), name)()
         return bar
     if progress is not None and progress is not False and not callable(progress):
-        raise ScenarioError(f"progress = {progress!r}: must be True, False, None or a function")
+        raise ScenarioError(f"progress = {shown(progress)}: must be True, False, None or a function")
     return nullcontext(progress or None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlast.errors import OutputError
 from outlast.notebook.theme import Theme, drawn, stacked
+from outlast.plain_values import name_of
 from outlast.report.figure import Figure
 from outlast.sweeps import figures
 
@@ -91,7 +92,7 @@ class Plots:
         return stacked(there, theme, title)
 
     def _of_name(self, name: str, charts: dict[str, Figure]) -> Figure:
-        if name in charts:
+        if name_of(name, "a chart", OutputError) in charts:
             return charts[name]
         message = f'no chart "{name}" of {self._of}'
         table, setting = LACKS.get(_ALIKE.get(name, name), (None, ""))
@@ -138,7 +139,7 @@ class ResultPlots(Plots):
 
     def causes(self, op: str = "read", theme: Theme | None = None) -> go.Figure:
         """Latency of "read" or "write" requests by cause, from the fastest to the slowest. Needs `run.causes`."""
-        if op not in ("read", "write"):
+        if name_of(op, "op", OutputError) not in ("read", "write"):
             raise OutputError(f'op = "{op}": must be read or write')
         return self(f"causes-{op}", theme)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from outlast.errors import ScenarioError
+from outlast.plain_values import place_of
 from outlast.planning.fields import PlanError
 from outlast.planning.figures import LayoutFigures, figures_of
 from outlast.planning.spec import LayoutChoice, PlanLike, PlanSpec, read
@@ -61,8 +62,9 @@ class LayoutPlan:
         """Writes the page."""
         from outlast.output import check_file, write_file
 
-        check_file(Path(file))
-        write_file(Path(file), self.html())
+        path = place_of(file)
+        check_file(path)
+        write_file(path, self.html())
 
 
 def plan(spec: PlanLike, *, told: Callable[[str], None] | None = None) -> LayoutPlan:

@@ -13,7 +13,7 @@ from outlast import __version__, foreign, frames, shapes, tables
 from outlast.errors import OutputError, ScenarioError
 from outlast.inputs import is_folder
 from outlast.output import write_file
-from outlast.plain_values import path_of
+from outlast.plain_values import path_of, place_of
 from outlast.points import Outcome
 from outlast.report import risk, served
 from outlast.sweeps import figures
@@ -151,7 +151,7 @@ class Sweep:
         """Writes one self-contained HTML page that needs no network."""
         from outlast.report.sweep import page
 
-        return write_file(Path(path), page(self))
+        return write_file(place_of(path), page(self))
 
 
 def _dumped(value: Any, indent: int | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ from outlast import api, memory, points
 from outlast.errors import OutputError, ScenarioError
 from outlast.notebook import bar
 from outlast.output import check_folder, check_writable
+from outlast.plain_values import jobs_of, place_of
 from outlast.points.workers import Workers, local
 from outlast.policies.portable import Code
 from outlast.sweeps import figures
@@ -47,11 +47,11 @@ def sweep(
     code = None
     if isinstance(spec, Mapping):
         # Code at hand is in files before runs are planned, whose keys have its bytes.
-        code = Code((Path(out) if out is not None else Path("out") / str(spec.get("name", "sweep"))) / CODE)
+        code = Code((place_of(out) if out is not None else Path("out") / str(spec.get("name", "sweep"))) / CODE)
         spec = code.portable(spec)
     specification = read(spec)
     where = _where(on, jobs, slurm)
-    folder = Path(out) if out is not None else Path("out") / specification.name
+    folder = place_of(out) if out is not None else Path("out") / specification.name
     _check(folder)
     settings = api.override_list(overrides)
     if specification.method == SEARCH:
@@ -78,7 +78,7 @@ def _where(on: str | None, jobs: int | None, slurm: Mapping[str, Any] | None) ->
     if slurm and on != "slurm":
         raise ScenarioError(f"slurm = {dict(slurm)}: belongs to on = slurm")
     if on is None:
-        count = jobs or os.cpu_count() or 1
+        count = jobs_of(jobs)
         return lambda missing: local(min(count, missing))
     if jobs is not None:
         raise ScenarioError(f"jobs = {jobs}: applies to runs on this machine; on = {on} has its own workers")

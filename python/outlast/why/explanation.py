@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outlast import api
+from outlast.plain_values import place_of
 from outlast.result import Result
 from outlast.why.limit import Limit, limit_of
 from outlast.why.parts import Part, parts_of
@@ -101,7 +102,7 @@ def explain(
     found = of_summary(explained.summary)
     if not trials:
         return found
-    where = None if folder is None else Path(folder)
+    where = None if folder is None else place_of(folder)
     scenario = explained.summary["scenario"]
     gains = tried(scenario, explained.summary, repeats=repeats, jobs=jobs, folder=where, progress=progress)
     return Explanation(found.name, found.limit, found.parts, found.sentences, gains)

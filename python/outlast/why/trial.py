@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from outlast import api, points
 from outlast.errors import OutlastError, ScenarioError
 from outlast.output import check_writable
+from outlast.plain_values import jobs_of
 from outlast.points import Job, Record, key_of
 from outlast.points.workers import local
 from outlast.sweeps.plan import repeat_seed
@@ -100,7 +100,7 @@ def tried(
             possible.append((change, _jobs(made, repeats)))
     bases = _jobs(base, repeats)
     every = [*bases, *(job for _, jobs_of_change in possible for job in jobs_of_change)]
-    count = jobs or os.cpu_count() or 1
+    count = jobs_of(jobs)
     outcome = points.run_all(every, where / "points", lambda left: local(min(count, left)), progress=progress)
     before = [outcome.records[job.key] for job in bases]
     rows = []
