@@ -141,6 +141,17 @@ fn what_does_not_belong_together_is_refused() {
     assert_eq!(refusal(&to), "image: is not an Outlast image");
 }
 
+/// The sentence about such a setting has its line, which is another one in the file of the image: the image was of another scenario.
+#[test]
+fn an_image_of_a_scenario_with_settings_that_do_not_count_is_opened_again() {
+    let to = folder("void");
+    let text = format!("{DRIVE}\n[device.ftl.gc]\npolicy = \"fifo\"\nchoices = 4\n");
+    assert_eq!(scenario(&text).void.len(), 1);
+    for _ in 0..2 {
+        open(&to, Some(&text));
+    }
+}
+
 #[test]
 fn an_image_is_used_by_one_server_and_for_one_scenario() {
     let to = folder("lock");

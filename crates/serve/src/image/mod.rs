@@ -88,7 +88,7 @@ impl DeviceImage {
         };
         let is_made = prepared.is_some();
         let (image, kept_scenario) = files.read()?;
-        if scenario.is_some_and(|scenario| with_bytes(scenario) != kept_scenario) {
+        if scenario.is_some_and(|scenario| with_bytes(scenario) != with_bytes(&kept_scenario)) {
             let why = "the image was made from another scenario: name that one, or none".to_owned();
             return Err(ImageError::Foreign { path: files.scenario(), why });
         }
@@ -233,10 +233,12 @@ fn finish(device: &mut ServedDevice, now: Nanos) -> Nanos {
     device.now()
 }
 
-/// The scenario with `device.bytes` set, since served devices keep bytes.
+/// The scenario as an image has it: with `device.bytes`, since served devices keep bytes, and without sentences for the user.
 fn with_bytes(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     scenario.device.bytes = true;
+    // Sentences about settings that do not count name their lines, which are others in the image's own file.
+    scenario.void = Vec::new();
     scenario
 }
 
