@@ -22,7 +22,7 @@ pub struct HostRequest<'a> {
 }
 
 impl HostRequest<'_> {
-    /// What the device is given.
+    /// Command that the device is given.
     ///
     /// # Errors
     /// An address or a length that is no whole number of sectors, or a length that no command has.

@@ -1,7 +1,7 @@
 //! Requests, their sources, and the facts of the device that a workload depends on.
 
 use crate::WorkloadError;
-use outlast_device::{Command, RandomWriteAreas, ZoneLayout};
+use outlast_device::{Command, RandomWriteAreas, ZoneLayout, share_of};
 use outlast_units::{Bytes, Nanos, SECTOR_BYTES};
 
 /// One request of the host.
@@ -97,7 +97,7 @@ impl ZonedTarget {
     pub(crate) fn part(&self, own: &NamespaceTarget, namespaces: usize) -> Self {
         let bytes = self.layout.size * SECTOR_BYTES;
         let (first, zones) = ((own.start / bytes) as u32, (own.capacity.0 / bytes) as u32);
-        let share = |limit: u32| (limit / namespaces.max(1) as u32).max(1);
+        let share = |limit: u32| share_of(limit, namespaces as u32).max(1);
         Self {
             layout: ZoneLayout { zones, ..self.layout },
             active: share(self.active),

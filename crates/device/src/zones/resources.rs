@@ -2,7 +2,7 @@
 
 use super::{ZoneId, ZoneLimits};
 
-/// What each of `namespaces` namespaces gets of a device's `limit`: they share equally, so that none takes what another was promised.
+/// Share of a device's `limit` that each of `namespaces` namespaces has: they share equally, so that none takes what another was promised.
 pub fn share_of(limit: u32, namespaces: u32) -> u32 {
     limit / namespaces.max(1)
 }
@@ -17,7 +17,7 @@ pub(super) struct ZoneShare {
     pub(super) areas: u32,
 }
 
-/// What the zones of a share take.
+/// Resources that the zones of a share take.
 #[derive(Clone, Debug, Default, outlast_persist::Persist)]
 pub(super) struct TakenShare {
     /// Zones that are open, in no order.
@@ -81,19 +81,19 @@ impl ZoneResources {
         (&self.shares[place], &self.taken[place])
     }
 
-    /// What is taken of the share of `zone`.
+    /// Resources taken of the share of `zone`.
     #[inline]
     pub(super) fn taken(&mut self, zone: ZoneId) -> &mut TakenShare {
         let place = self.place(zone);
         &mut self.taken[place]
     }
 
-    /// What is taken of each share.
+    /// Resources taken of each share.
     pub(super) fn all(&self) -> &[TakenShare] {
         &self.taken
     }
 
-    /// Nothing is taken any more.
+    /// Frees all that is taken.
     pub(super) fn clear(&mut self) {
         self.taken.iter_mut().for_each(|taken| *taken = TakenShare::default());
     }
